@@ -43,6 +43,8 @@ void addOptions(QCommandLineParser& parser)
         { QStringLiteral("mirror"), tr("A folder that holds the same objects; may be repeated."),
           QStringLiteral("folder") },
         { QStringLiteral("layout"), tr("Read the source as this layout."), QStringLiteral("word") },
+        { QStringLiteral("depth"), tr("How many folders below that of a step weights are looked for."),
+          QStringLiteral("number"), QString::number(DefaultSearchDepth) },
         { QStringLiteral("logs"), tr("A log of the run, for pause timings; may be repeated."), QStringLiteral("file") },
         { QStringLiteral("page"), tr("Page to show first."), QStringLiteral("page") },
         { QStringLiteral("connect"),
@@ -79,6 +81,8 @@ void follow(MainWindow& window, const QCommandLineParser& words)
         request.source = source.toStdString();
         request.base = words.value(QStringLiteral("base")).toStdString();
         request.layout = words.value(QStringLiteral("layout")).toStdString();
+        request.searchDepth =
+            std::clamp<std::size_t>(words.value(QStringLiteral("depth")).toUInt(), 1, MostSearchDepth);
         for (const QString& mirror : words.values(QStringLiteral("mirror")))
             request.mirrors.push_back(mirror.toStdString());
         for (const QString& log : words.values(QStringLiteral("logs")))

@@ -154,6 +154,10 @@ private:
     }
 
     std::string baseWords() const { return m_options.base.empty() ? "" : " --base " + app::quotedPath(m_options.base); }
+    std::string depthWords() const
+    {
+        return m_options.searchDepth == DefaultSearchDepth ? "" : fmt::format(" --depth {}", m_options.searchDepth);
+    }
 
     Result<int> log(app::Service& service)
     {
@@ -169,7 +173,7 @@ private:
         if (view->run.latest)
             suggest(fmt::format("deltascope materialize {} -o DIR{}",
                                 app::quotedPath(fmt::format("{}@{}", m_options.source, *view->run.latest)),
-                                baseWords()));
+                                baseWords() + depthWords()));
         return Success;
     }
 
@@ -344,13 +348,15 @@ private:
             suggest(fmt::format("when all parts are done: deltascope materialize {} -o {}{} --commit{}",
                                 app::quotedPath(m_options.source), app::quotedPath(m_options.destination),
                                 m_options.shardSize.empty() ? "" : " --shard-size " + app::quoted(m_options.shardSize),
-                                baseWords()));
+                                baseWords() + depthWords()));
         return Success;
     }
 
     Result<int> publish(app::Service& service)
     {
-        const app::SourceRequest into { m_options.into, m_options.base, m_options.layout, {}, m_options.epochs };
+        const app::SourceRequest into {
+            m_options.into, m_options.base, m_options.layout, {}, m_options.epochs, {}, m_options.searchDepth
+        };
         const app::PublishArgs args { m_options.source,
                                       m_options.other,
                                       m_options.encoding,

@@ -24,6 +24,8 @@ std::vector<std::string> wordsFor(const Options& options)
         add("--epochs", options.epochs);
     for (const std::string& mirror : options.mirrors)
         add("--mirror", mirror);
+    if (options.searchDepth != DefaultSearchDepth)
+        add("--depth", std::to_string(options.searchDepth));
     for (const std::string& log : options.logs)
         add("--logs", log);
     add("--page", options.page);

@@ -22,6 +22,10 @@ void addSourceOptions(CLI::App& command, Options& options)
                     "where one run of the trainer ends and the next begins: auto (by evidence, the default), times, or "
                     "one (all is one run)")
         ->check(CLI::IsMember(valuesOf({}, "epochs")));
+    command
+        .add_option("--depth", options.searchDepth,
+                    "how many folders below that of a step weights are looked for (default 4)")
+        ->check(CLI::Range(std::size_t(1), MostSearchDepth));
 }
 
 }

@@ -40,6 +40,7 @@ struct Options {
     std::string layout;
     std::string epochs = "auto";
     std::vector<std::string> mirrors;
+    std::size_t searchDepth = DefaultSearchDepth;
     std::vector<std::string> logs;
     std::optional<std::uint32_t> compare; ///< of log: how many plain checkpoints
     bool headersOnly = false;
@@ -90,7 +91,7 @@ struct Options {
 
     app::SourceRequest sourceRequest() const
     {
-        return { source, base, layout, logs, epochs, { mirrors.begin(), mirrors.end() } };
+        return { source, base, layout, logs, epochs, { mirrors.begin(), mirrors.end() }, searchDepth };
     }
     /// Errors: Usage, if `source` names a step where `command` takes a whole run.
     Result<void> expectWholeRun(const std::string& command) const;

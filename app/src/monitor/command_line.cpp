@@ -61,6 +61,8 @@ std::string sourceOptions(const SourceRequest& source)
         text += " --layout " + quoted(source.layout);
     if (!source.epochs.empty() && source.epochs != "auto")
         text += " --epochs " + quoted(source.epochs);
+    if (source.searchDepth != DefaultSearchDepth)
+        text += fmt::format(" --depth {}", source.searchDepth);
     return text;
 }
 

@@ -16,7 +16,7 @@ bool isSameSource(const SourceRequest& a, const SourceRequest& b)
     const SourceRequest left = canonical(a);
     const SourceRequest right = canonical(b);
     return left.source == right.source && left.base == right.base && left.layout == right.layout
-        && left.epochs == right.epochs && left.mirrors == right.mirrors;
+        && left.epochs == right.epochs && left.mirrors == right.mirrors && left.searchDepth == right.searchDepth;
 }
 
 } // namespace deltascope::app

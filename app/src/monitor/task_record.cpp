@@ -56,21 +56,31 @@ ordered_json jsonOf(const SourceRequest& source)
     std::vector<std::string> mirrors;
     for (const Address& mirror : source.mirrors)
         mirrors.push_back(mirror.text());
-    return { { "source", source.source.text() }, { "base", source.base.text() },
-             { "layout", source.layout },        { "logs", source.logs },
-             { "epochs", source.epochs },        { "mirrors", mirrors } };
+    return { { "source", source.source.text() },    { "base", source.base.text() },
+             { "layout", source.layout },           { "logs", source.logs },
+             { "epochs", source.epochs },           { "mirrors", mirrors },
+             { "search_depth", source.searchDepth } };
+}
+
+std::size_t readSearchDepth(const json& from)
+{
+    const int depth = read<int>(from, "search_depth");
+    if (depth < 1 || depth > static_cast<int>(MostSearchDepth))
+        throw Unfit { "\"search_depth\" is out of range" };
+    return static_cast<std::size_t>(depth);
 }
 
 SourceRequest readSource(const json& from)
 {
-    const std::vector<std::string> mirrors = // older tasks have neither these nor epochs
+    const std::vector<std::string> mirrors = // older tasks have neither these, nor epochs, nor a depth
         from.contains("mirrors") ? readList<std::string>(from, "mirrors") : std::vector<std::string>();
     return { read<std::string>(from, "source"),
              read<std::string>(from, "base"),
              read<std::string>(from, "layout"),
              readList<std::string>(from, "logs"),
              from.contains("epochs") ? read<std::string>(from, "epochs") : std::string("auto"),
-             { mirrors.begin(), mirrors.end() } };
+             { mirrors.begin(), mirrors.end() },
+             from.contains("search_depth") ? readSearchDepth(from) : DefaultSearchDepth };
 }
 
 void expectState(const std::string& word)

@@ -13,6 +13,7 @@ Result<ActSource> openActSource(const Workbench& bench, const SourceRequest& req
     source.options.layout = request.layout;
     DS_TRY(source.options.epochs, epochChoice(request.epochs));
     source.options.mirrors = request.mirrors;
+    source.options.searchDepth = request.searchDepth;
     if (!request.base.isEmpty()) {
         DS_TRY(source.options.base, bench.stores->open(request.base));
     }

@@ -141,6 +141,7 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
                      store->traits().pushesChanges ? "pushed by the store" : "by polling", false);
     OpenOptions options;
     options.layout = request.layout;
+    options.searchDepth = request.searchDepth;
     if (const Result<EpochChoice> epochs = epochChoice(request.epochs))
         options.epochs = *epochs;
     if (!request.base.isEmpty()) {

@@ -28,6 +28,7 @@ Result<Run> openRequested(Workbench& bench, const SourceRequest& request, TaskCo
     options.layout = request.layout;
     DS_TRY(options.epochs, epochChoice(request.epochs));
     options.mirrors = request.mirrors;
+    options.searchDepth = request.searchDepth;
     options.acceptLosses = acceptLosses;
     if (look) {
         options.listing = &look->listing;

@@ -245,6 +245,7 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     onChange(view);
     FollowOptions options;
     options.marker = request.marker;
+    options.searchDepth = request.into.searchDepth;
     options.quietSeconds = request.quietSeconds;
     options.settleSeconds = request.settleSeconds;
     options.once = request.once;

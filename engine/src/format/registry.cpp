@@ -2,6 +2,8 @@
 
 #include "deltascope/base/ascii.h"
 #include "deltascope/engine/beside_keys.h"
+#include "format/common/checkpoint_folders.h"
+#include "format/common/checkpoint_names.h"
 #include "format/common/found_folders.h"
 #include "format/common/object_names.h"
 #include "format/dcp/dcp_layout.h"
@@ -104,6 +106,22 @@ std::string_view knownLayout(const std::vector<const ObjectInfo*>& objects)
     return {};
 }
 
+/// How deep weights of checkpoints lie below their steps where they lie deeper than it was looked. 0: they do not.
+std::size_t depthOfWeights(const std::vector<ObjectInfo>& listing)
+{
+    for (const std::shared_ptr<const Layout>& layout : builtinLayouts(MostSearchDepth).all()) {
+        if (layout->searchDepth() == DefaultSearchDepth)
+            continue;
+        for (const VersionObjects& version : layout->group(listing)) {
+            const std::string_view step = stepFolderOf(version.name, version.step);
+            const std::size_t components = componentsOf(version.name).size() - componentsOf(step).size();
+            if (components > DefaultSearchDepth)
+                return components;
+        }
+    }
+    return 0;
+}
+
 std::string describeListing(const std::vector<const ObjectInfo*>& objects)
 {
     if (objects.empty())
@@ -157,7 +175,10 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
     }
     const std::vector<FoundFolder> folders = foundFolders(listing);
     const std::string found = describeFound(folders);
-    const std::string remedy = folders.empty() ? std::string() : folders.back().remedy;
+    std::string remedy = folders.empty() ? std::string() : folders.back().remedy;
+    if (const std::size_t depth = depthOfWeights(listing); depth > 0)
+        remedy =
+            fmt::format("--depth {} reads the weights, which lie deeper below their steps than is searched", depth);
     return fail(
         Code::Layout,
         fmt::format(
@@ -168,20 +189,20 @@ LayoutRegistry::detect(const ObjectStore& store, const std::vector<ObjectInfo>& 
         store.uri(), remedy.empty() ? "name the folder that holds the anchors, deltas or checkpoints" : remedy);
 }
 
-LayoutRegistry builtinLayouts()
+LayoutRegistry builtinLayouts(std::size_t searchDepth)
 {
     LayoutRegistry registry;
     registry.add(std::make_shared<GrailLayout>());
     registry.add(std::make_shared<PrimeRlLayout>());
     for (const TrlDialect* dialect : { &TrlV10, &TrlV11, &TrlV12, &TrlV2 })
         registry.add(std::make_shared<TrlLayout>(*dialect));
-    registry.add(std::make_shared<TrlAdapterLayout>());
+    registry.add(std::make_shared<TrlAdapterLayout>(searchDepth));
     registry.add(std::make_shared<SkyrlLayout>());
     registry.add(std::make_shared<SlimeV1Layout>());
     registry.add(std::make_shared<SlimeV2Layout>());
     registry.add(std::make_shared<ModelExpressLayout>());
-    registry.add(std::make_shared<DcpLayout>());
-    registry.add(std::make_shared<HfLayout>());
+    registry.add(std::make_shared<DcpLayout>(searchDepth));
+    registry.add(std::make_shared<HfLayout>(searchDepth));
     registry.add(std::make_shared<FireworksLayout>()); // only by name
     return registry;
 }

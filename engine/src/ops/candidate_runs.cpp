@@ -40,21 +40,25 @@ class TakenSteps {
 public:
     void add(const std::vector<VersionObjects>& versions)
     {
-        for (const VersionObjects& version : versions)
-            m_folders.emplace(stepFolderOf(version.name, version.step));
+        for (const VersionObjects& version : versions) {
+            const std::string_view folder = stepFolderOf(version.name, version.step);
+            m_folders.emplace(folder);
+            m_hasSteps = m_hasSteps || !folder.empty();
+        }
     }
     bool hold(const Layout& layout, const std::vector<VersionObjects>& versions) const
     {
         return layout.standAlone() && !m_folders.empty()
             && std::all_of(versions.begin(), versions.end(), [&](const VersionObjects& version) {
                    const std::string_view folder = stepFolderOf(version.name, version.step);
-                   const bool isPlain = !layout.holdsAdapters() && !layout.linksByIds();
+                   const bool isPlain = layout.holdsAdapters() ? m_hasSteps : !layout.linksByIds();
                    return folder.empty() ? isPlain && version.step == 0 : m_folders.contains(folder);
                });
     }
 
 private:
     Stems m_folders;
+    bool m_hasSteps = false;
 };
 
 /// The folder that all stems share.
@@ -82,6 +86,22 @@ std::set<std::string_view> keysOf(const std::vector<VersionObjects>& versions)
     for (const VersionObjects& version : versions)
         forEachKey(version, [&](const std::string& key) { keys.insert(key); });
     return keys;
+}
+
+/// Whether all versions are called like another model than the one that is trained, or lie in folders that are.
+bool isOfOtherModel(const Layout& layout, const std::vector<VersionObjects>& versions)
+{
+    return layout.standAlone() && std::all_of(versions.begin(), versions.end(), [](const VersionObjects& version) {
+               return liesAsOtherModel(version.name, version.step);
+           });
+}
+
+/// The same for the names of the steps alone: "checkpoint-10-ema" is no run beside "checkpoint-10".
+bool areNamedAsOtherModel(const Layout& layout, const std::vector<VersionObjects>& versions)
+{
+    return layout.standAlone() && std::all_of(versions.begin(), versions.end(), [](const VersionObjects& version) {
+               return isNamedAsOtherModel(version.name, version.step);
+           });
 }
 
 /// The lowest folder whose address shows these versions: a run of TRL that holds anchors alone shares "run/anchors",
@@ -125,6 +145,15 @@ std::int64_t publishedUs(const CandidateRun& run)
     for (const VersionObjects& version : run.versions)
         newest = std::max(newest, version.publishedUs());
     return newest;
+}
+
+/// "final_model" where that is the only version, and no step.
+std::string_view folderWithoutStep(const Layout& layout, const std::vector<VersionObjects>& versions)
+{
+    const VersionObjects& only = versions.front();
+    const bool isFolder = layout.standAlone() && versions.size() == 1 && only.name != "."
+        && only.objects.front().key.starts_with(only.name + '/');
+    return isFolder && stepFolderOf(only.name, only.step).empty() ? std::string_view(only.name) : std::string_view();
 }
 
 bool isSourceItself(const RunPlace& place) { return place.isFolder && place.place.empty(); }
@@ -171,7 +200,7 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
         Stems stems = stemsOf(versions);
         const bool isOfKnown =
             std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) { return known.contains(stem); });
-        const bool isInside = taken.hold(layout, versions);
+        const bool isInside = taken.hold(layout, versions) || (!runs.empty() && areNamedAsOtherModel(layout, versions));
         known.insert(stems.begin(), stems.end());
         taken.add(versions);
         if (isOfKnown || isInside)
@@ -184,8 +213,11 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
     }
     if (runs.size() < 2)
         return runs;
-    for (std::size_t i = 0; i < runs.size(); ++i)
-        runs[i].place.place = folderOf(layout, stemsOfRuns[i], runs[i].versions, listing);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const std::string_view folder = folderWithoutStep(layout, runs[i].versions);
+        runs[i].place.place =
+            folder.empty() ? folderOf(layout, stemsOfRuns[i], runs[i].versions, listing) : std::string(folder);
+    }
     namePlaces(runs, stemsOfRuns);
     if (runs.size() > MostRuns) {
         std::vector<std::string> names;
@@ -194,10 +226,12 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
         return fail(Code::Usage, fmt::format("more than {} runs lie here: {}, …", MostRuns, fmt::join(names, ", ")),
                     source, "Name the folder of one of them.");
     }
-    std::stable_sort(runs.begin(), runs.end(), [](const CandidateRun& a, const CandidateRun& b) {
-        return std::tuple(isSourceItself(a.place), a.versions.size(), publishedUs(a))
-            > std::tuple(isSourceItself(b.place), b.versions.size(), publishedUs(b));
-    });
+    const auto rank = [&](const CandidateRun& run) {
+        return std::tuple(isSourceItself(run.place), !isOfOtherModel(layout, run.versions), run.versions.size(),
+                          publishedUs(run));
+    };
+    std::stable_sort(runs.begin(), runs.end(),
+                     [&](const CandidateRun& a, const CandidateRun& b) { return rank(a) > rank(b); });
     return runs;
 }
 

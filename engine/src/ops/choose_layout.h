@@ -8,9 +8,13 @@
 
 namespace deltascope {
 
-/// The layout that is called `wanted`; empty: the one that the source has, which the catalog may know. Errors: Layout,
-/// those of the store.
-Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const std::shared_ptr<const ObjectStore>& store,
+/// The layouts of a workbench, those that search doing it so deep.
+LayoutRegistry layoutsOf(const Workbench& bench, std::size_t searchDepth);
+
+/// The layout of `layouts` that is called `wanted`; empty: the one that the source has, which the catalog may know.
+/// Errors: Layout, those of the store.
+Result<std::shared_ptr<const Layout>> chooseLayout(Workbench& bench, const LayoutRegistry& layouts,
+                                                   const std::shared_ptr<const ObjectStore>& store,
                                                    const std::vector<ObjectInfo>& listing, const std::string& wanted,
                                                    TaskContext& task);
 

@@ -7,7 +7,7 @@
 namespace deltascope {
 
 /// Where versions stand alone: notes the folders of a listing that are called like checkpoints and hold no weights, as
-/// a save that was killed leaves them.
+/// a save that was killed leaves them. Several of one kind are one notice.
 void noteEmptyCheckpoints(Run& run, const std::vector<ObjectInfo>& listing);
 
 } // namespace deltascope

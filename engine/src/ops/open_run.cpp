@@ -24,6 +24,7 @@
 #include "searched_store.h"
 #include "separate_runs.h"
 #include "store/mirrored_store.h"
+#include "unread_weights.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -37,7 +38,10 @@ namespace {
 
 std::string summaryKey(const ObjectStore& store, const Layout& layout)
 {
-    return fmt::format("{}|{}", store.uri(), layout.word());
+    std::string key = fmt::format("{}|{}", store.uri(), layout.word());
+    if (layout.searchDepth() != DefaultSearchDepth) // other versions may be found
+        key += fmt::format("|depth {}", layout.searchDepth());
+    return key;
 }
 
 /// Versions that a retention removed must not slow down every later opening. Some may only be hidden for a moment, so
@@ -454,6 +458,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                                         objects.size() == 1 ? "" : "s", objects.back().key),
                             0);
     };
+    if (options.searchDepth < 1 || options.searchDepth > MostSearchDepth)
+        return fail(Code::Usage, fmt::format("the depth of a search is 1 to {}", MostSearchDepth), store->uri());
     task.beginPhase("listing", 0);
     ChosenMirrors mirrors;
     if (options.mirrors) {
@@ -465,7 +471,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
         takeOwn(copy);
         copies.push_back(std::move(copy));
     }
-    const SearchedStore searched(store, bench.layouts);
+    const LayoutRegistry layouts = layoutsOf(bench, options.searchDepth);
+    const SearchedStore searched(store, layouts);
     const ObjectStore& listed = options.layout.empty() ? static_cast<const ObjectStore&>(searched) : *store;
     DS_TRY(Listing listing,
            options.listing ? options.listing->look(listed, options.changed, task, seen)
@@ -477,11 +484,11 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::vector<Error> sourceNotices = takeDroppings(listing);
     for (Listing& copy : copies)
         takeDroppings(copy);
-    Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, store, listing, options.layout, task);
+    Result<std::shared_ptr<const Layout>> found = chooseLayout(bench, layouts, store, listing, options.layout, task);
     for (std::size_t i = 0; !found && found.error().code == Code::Layout && i < copies.size(); ++i) {
         // What is left of the source may not tell any more.
         Result<std::shared_ptr<const Layout>> ofMirror =
-            chooseLayout(bench, mirrors.stores[i], copies[i], options.layout, task);
+            chooseLayout(bench, layouts, mirrors.stores[i], copies[i], options.layout, task);
         if (ofMirror)
             found = std::move(ofMirror);
     }
@@ -569,6 +576,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     run.mirrors = std::move(addresses);
     run.sourceNotices = std::move(sourceNotices);
     noteEmptyCheckpoints(run, listing);
+    noteUnreadWeights(run, candidates, listing);
     run.places = std::move(places);
     noteRepeatedFiles(run, onRecord);
     if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())

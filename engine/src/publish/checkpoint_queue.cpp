@@ -51,6 +51,7 @@ Result<void> CheckpointQueue::scan(TaskContext& task)
     for (const std::string_view layout : Layouts) {
         OpenOptions plain;
         plain.layout = layout;
+        plain.searchDepth = m_options.searchDepth;
         Result<Run> opened = openRun(m_bench, m_store, plain, task);
         if (!opened && opened.error().code != Code::Layout)
             return fail(std::move(opened.error()));

@@ -9,6 +9,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSpinBox>
 #include <QVBoxLayout>
 
 namespace deltascope::desktop {
@@ -41,6 +42,7 @@ OpenDialog::OpenDialog(Session& session, const QString& source, QWidget* parent)
     , m_source(new QLineEdit(source))
     , m_base(new QLineEdit)
     , m_layout(new QLineEdit)
+    , m_depth(new QSpinBox)
     , m_found(makeLabel({}, "body"))
     , m_open(makeButton(tr("Open read-only"), {}, "primary"))
 {
@@ -62,11 +64,16 @@ OpenDialog::OpenDialog(Session& session, const QString& source, QWidget* parent)
     m_base->setAccessibleName(tr("Folder of the base checkpoint"));
     m_layout->setPlaceholderText(tr("detected"));
     m_layout->setAccessibleName(tr("Layout"));
+    m_depth->setRange(1, static_cast<int>(MostSearchDepth));
+    m_depth->setValue(static_cast<int>(DefaultSearchDepth));
+    m_depth->setToolTip(tr("How many folders below that of a step weights are looked for"));
+    m_depth->setAccessibleName(tr("Depth of the search for weights below a step"));
     auto* form = new QFormLayout;
     form->setSpacing(10);
     form->addRow(tr("Source"), withButton(m_source, tr("Folder of a run")));
     form->addRow(tr("Base"), withButton(m_base, tr("Folder of the base checkpoint")));
     form->addRow(tr("Layout"), m_layout);
+    form->addRow(tr("Depth"), m_depth);
     m_found->setWordWrap(true);
     m_found->setMinimumHeight(40);
     m_found->setAlignment(Qt::AlignTop);
@@ -93,6 +100,7 @@ OpenDialog::OpenDialog(Session& session, const QString& source, QWidget* parent)
     connect(&m_later, &QTimer::timeout, this, &OpenDialog::look);
     for (QLineEdit* field : { m_source, m_base, m_layout })
         connect(field, &QLineEdit::textChanged, this, &OpenDialog::lookLater);
+    connect(m_depth, &QSpinBox::valueChanged, this, &OpenDialog::lookLater);
     lookLater();
 }
 
@@ -102,6 +110,7 @@ app::SourceRequest OpenDialog::request() const
     request.source = m_source->text().trimmed().toStdString();
     request.base = m_base->text().trimmed().toStdString();
     request.layout = m_layout->text().trimmed().toStdString();
+    request.searchDepth = static_cast<std::size_t>(m_depth->value());
     return request;
 }
 

@@ -8,6 +8,7 @@
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QSpinBox;
 
 namespace deltascope::desktop {
 
@@ -32,6 +33,7 @@ private:
     QLineEdit* m_source;
     QLineEdit* m_base;
     QLineEdit* m_layout;
+    QSpinBox* m_depth;
     QLabel* m_found;
     QPushButton* m_open;
     QTimer m_later;

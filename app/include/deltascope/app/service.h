@@ -3,6 +3,7 @@
 #include "deltascope/app/acts.h"
 #include "deltascope/app/events.h"
 #include "deltascope/base/address.h"
+#include "deltascope/base/search_depth.h"
 
 #include <chrono>
 #include <cstdint>
@@ -52,6 +53,8 @@ struct SourceRequest {
     /// Stores that hold the same objects and are read where the source lost or damaged them; those that the source
     /// offers and that were named before come of themselves.
     std::vector<Address> mirrors = {};
+    /// How many components below the folder of a step weights are looked for, 1 to MostSearchDepth.
+    std::size_t searchDepth = DefaultSearchDepth;
 
     /// The same for a folder below the source, as a key names it; mirrors hold it in the same place.
     SourceRequest below(const std::string& folder) const;

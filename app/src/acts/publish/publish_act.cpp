@@ -147,6 +147,7 @@ PublishRequest::PublishRequest(SourceRequest run, const PublishArgs& args)
 {
     // The layout is that of the run; what is published from and to says by itself what it is.
     from.source.base = to.source.base = into.base;
+    from.source.searchDepth = to.source.searchDepth = into.searchDepth;
     from.acceptRewritten = to.acceptRewritten = acceptRewritten;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/base/search_depth.h"
 #include "deltascope/base/short_list.h"
 #include "deltascope/engine/object_store.h"
 #include "deltascope/engine/patch.h"
@@ -226,6 +227,9 @@ public:
     /// Whether versions are linked by ids, which may say nothing of their order: VersionIndex::id and baseId. The steps
     /// of group() then hold until the links are known.
     virtual bool linksByIds() const noexcept { return false; }
+    /// How many components below the folder of a step group() looks for weights. Layouts with names of their own do not
+    /// search.
+    virtual std::size_t searchDepth() const noexcept { return DefaultSearchDepth; }
     /// Whether its writers skip numbers by habit, so that a missing one says nothing.
     virtual bool numbersMaySkip() const noexcept { return false; }
 };
@@ -236,7 +240,8 @@ public:
     void add(std::shared_ptr<const Layout> layout) { m_layouts.push_back(std::move(layout)); }
     const std::vector<std::shared_ptr<const Layout>>& all() const noexcept { return m_layouts; }
     std::shared_ptr<const Layout> find(std::string_view word) const noexcept;
-    /// The first layout that recognizes the source. Errors: Layout (with what was looked for), those of the store.
+    /// The first layout that recognizes the source. Errors: Layout (with what was looked for, and the depth at which
+    /// weights would be found), those of the store.
     Result<std::shared_ptr<const Layout>> detect(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                                                  TaskContext& task) const;
 
@@ -244,7 +249,7 @@ private:
     std::vector<std::shared_ptr<const Layout>> m_layouts;
 };
 
-/// Every layout of the engine.
-LayoutRegistry builtinLayouts();
+/// Every layout of the engine. `searchDepth`: Layout::searchDepth of those that search.
+LayoutRegistry builtinLayouts(std::size_t searchDepth = DefaultSearchDepth);
 
 } // namespace deltascope

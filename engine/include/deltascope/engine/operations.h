@@ -59,6 +59,9 @@ struct OpenOptions {
     std::shared_ptr<ObjectStore> base; ///< folder of the external base checkpoint; null if none was given
     std::string layout; ///< force a layout by its word; empty: detect
     EpochChoice epochs = EpochChoice::Auto;
+    /// How many components below the folder of a step weights are looked for, where trainers' folders are searched
+    /// (Layout::searchDepth); 1 to MostSearchDepth.
+    std::size_t searchDepth = DefaultSearchDepth;
     /// Addresses of mirrors that the user names now, perhaps none; also read are those that the source offers and that
     /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for who writes to it.
     std::optional<std::vector<Address>> mirrors = {};

@@ -108,6 +108,7 @@ struct FollowOptions {
     /// A checkpoint that is not complete, and in which nothing changed for so long, is left out.
     double settleSeconds = 600;
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
+    std::size_t searchDepth = DefaultSearchDepth; ///< OpenOptions::searchDepth of the folder that is watched
     std::function<void(const PublishedVersion&)> onVersion;
     /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
     /// read, those whose values are suspect, those that are not whole and have settled, and once each folder that holds

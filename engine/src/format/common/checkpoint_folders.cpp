@@ -1,10 +1,10 @@
 #include "format/common/checkpoint_folders.h"
 
-#include "deltascope/base/ascii.h"
+#include "format/common/checkpoint_names.h"
+#include "format/common/counted_steps.h"
 #include "format/common/object_names.h"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -14,144 +14,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::size_t MostBelowStep = 4; ///< components between a step and its weights
-
-constexpr std::array<std::string_view, 21> StepWords = {
-    "checkpoint", "checkpoints", "ckpt",       "chkpt",   "step",   "steps",  "iter",
-    "iters",      "iteration",   "iterations", "epoch",   "epochs", "update", "updates",
-    "round",      "rollout",     "batch",      "episode", "save",   "ba",     "ep",
-};
-constexpr std::array<std::string_view, 6> UnfinishedWords = { "tmp", "temp", "partial", "incomplete", "bak", "backup" };
-constexpr std::array<std::string_view, 17> OtherModels = {
-    "critic",    "value", "reward", "rm",  "ref",     "reference", "optimizer", "optimizers", "optim",
-    "scheduler", "ema",   "best",   "old", "teacher", "target",    "draft",     "averaged",
-};
-constexpr std::array<std::string_view, 10> Policies = {
-    "actor", "policy", "model", "student", "huggingface", "hf", "weights", "consolidated", "generator", "lora",
-};
-constexpr std::array<std::string_view, 3> ForLoaders = { "huggingface", "hf", "consolidated" };
-
-template <std::size_t N> bool isOneOf(const std::array<std::string_view, N>& words, std::string_view word)
-{
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-/// ASCII alone, as the words are.
-std::string toLower(std::string_view text)
-{
-    std::string lower(text);
-    for (char& c : lower)
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    return lower;
-}
-
-bool isLetter(char c) { return c >= 'a' && c <= 'z'; }
-
-/// Stretches of letters.
-std::vector<std::string_view> wordsOf(std::string_view lower)
-{
-    std::vector<std::string_view> words;
-    for (std::size_t at = 0; at < lower.size();) {
-        std::size_t end = at;
-        while (end < lower.size() && isLetter(lower[end]))
-            ++end;
-        if (end > at)
-            words.push_back(lower.substr(at, end - at));
-        at = std::max(end, at + 1);
-    }
-    return words;
-}
-
-template <std::size_t N> bool hasWord(std::string_view name, const std::array<std::string_view, N>& wanted)
-{
-    const std::string lower = toLower(name);
-    const std::vector<std::string_view> words = wordsOf(lower);
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return isOneOf(wanted, word); });
-}
-
-bool isStepWord(std::string_view word)
-{
-    return isOneOf(StepWords, word) || word.ends_with("step") || word.ends_with("checkpoint");
-}
-
-/// A name with its step taken out: the same for all folders of a run.
-struct StepName {
-    std::int64_t step = 0;
-    std::string pattern; ///< "#" of "global_step_10", "#_hf" of "global_step10_hf"
-};
-
-/// Without step words and their numbers: "run-a" of "run-a-epoch_1_". `lower`: what stands before the last step word.
-std::string prefixOf(std::string_view lower)
-{
-    std::string prefix;
-    std::string_view word;
-    for (std::size_t at = 0; at < lower.size();) {
-        const std::size_t begin = at;
-        const bool letters = isLetter(lower[at]);
-        const bool digits = isDigit(lower[at]);
-        while (at < lower.size() && (letters ? isLetter(lower[at]) : digits ? isDigit(lower[at]) : at == begin))
-            ++at;
-        const std::string_view part = lower.substr(begin, at - begin);
-        if (letters)
-            word = part;
-        const bool ofStep = digits && isStepWord(word);
-        if ((letters && !isStepWord(part) && part != "global") || (digits && !ofStep))
-            prefix.append(part).append("-");
-    }
-    return prefix;
-}
-
-std::optional<StepName> stepNameOf(std::string_view component)
-{
-    if (component.empty() || component.front() == '.' || hasWord(component, UnfinishedWords))
-        return std::nullopt;
-    const std::string lower = toLower(component);
-    std::optional<StepName> found;
-    for (std::size_t at = 0; at < lower.size();) {
-        const std::size_t word = at;
-        while (at < lower.size() && isLetter(lower[at]))
-            ++at;
-        if (at == word) {
-            ++at;
-            continue;
-        }
-        const std::size_t wordEnd = at;
-        const std::size_t digits =
-            at + (at < lower.size() && std::string_view("-_=").find(lower[at]) != std::string_view::npos ? 1 : 0);
-        std::size_t end = digits;
-        while (end < lower.size() && isDigit(lower[end]))
-            ++end;
-        if (end == digits || !isStepWord(std::string_view(lower).substr(word, wordEnd - word)))
-            continue;
-        at = end;
-        if (end < lower.size() && isLetter(lower[end])) // "step10k": of another step word at most
-            continue;
-        const std::optional<std::int64_t> step = parseNumber(std::string_view(lower).substr(digits, end - digits));
-        if (!step)
-            continue;
-        std::string pattern = prefixOf(std::string_view(lower).substr(0, word)) + '#';
-        for (const char c : std::string_view(lower).substr(end)) {
-            if (!isDigit(c))
-                pattern += c;
-            else if (pattern.back() != '#')
-                pattern += '#';
-        }
-        found = StepName { *step, std::move(pattern) };
-    }
-    return found;
-}
-
-std::vector<std::string_view> componentsOf(std::string_view path)
-{
-    std::vector<std::string_view> components;
-    while (!path.empty()) {
-        const std::size_t slash = std::min(path.find('/'), path.size());
-        components.push_back(path.substr(0, slash));
-        path.remove_prefix(std::min(slash + 1, path.size()));
-    }
-    return components;
-}
-
 /// How well a place inside a step fits for the model that is trained. Less is better.
 enum class Place : std::uint8_t { StepItself, Policy, Unknown, OtherModel };
 
@@ -159,9 +21,9 @@ Place placeOf(const std::vector<std::string_view>& below)
 {
     Place place = below.empty() ? Place::StepItself : Place::Unknown;
     for (const std::string_view component : below) {
-        if (hasWord(component, OtherModels))
+        if (namesOtherModel(component))
             return Place::OtherModel;
-        if (hasWord(component, Policies))
+        if (namesPolicy(component))
             place = Place::Policy;
     }
     return place;
@@ -176,20 +38,35 @@ struct Candidate {
 /// Candidates whose paths differ in nothing but the numbers of steps.
 using SameShape = std::vector<Candidate>;
 
+/// Whether a folder is hidden, or was not finished: "tmp_step_10", or "tmp" inside of a step. Whole runs may be called
+/// so.
+bool isUnfinished(const Candidate& candidate)
+{
+    bool isInStep = false;
+    for (std::size_t at = 0; at < candidate.components.size(); ++at) {
+        const std::string_view component = candidate.components[at];
+        if (component.starts_with('.') || isUnfinishedStepName(component) || (isInStep && isUnfinishedName(component)))
+            return true;
+        isInStep = isInStep || candidate.names[at];
+    }
+    return false;
+}
+
 std::map<std::string, SameShape> byShape(const std::vector<std::string_view>& folders)
 {
+    const CountedSteps counted(folders);
     std::map<std::string, SameShape> shapes;
     for (const std::string_view path : folders) {
         Candidate candidate { path, componentsOf(path), {} };
-        if (std::any_of(candidate.components.begin(), candidate.components.end(),
-                        [](std::string_view component) { return component.starts_with('.'); }))
-            continue;
         std::string shape;
         for (const std::string_view component : candidate.components) {
-            candidate.names.push_back(stepNameOf(component));
+            const auto begin = static_cast<std::size_t>(component.data() - path.data());
+            std::optional<StepName> name = stepNameOf(component);
+            candidate.names.push_back(name ? std::move(name) : counted.nameOf(path.substr(0, begin), component));
             shape.append(candidate.names.back() ? candidate.names.back()->pattern : component).append("/");
         }
-        shapes[shape].push_back(std::move(candidate));
+        if (!isUnfinished(candidate))
+            shapes[shape].push_back(std::move(candidate));
     }
     return shapes;
 }
@@ -218,13 +95,15 @@ struct Family {
     std::string pattern;
     std::string below;
     Place place = Place::Unknown;
+    bool isOther = false; ///< the step or a folder above it is called like another model
     bool forLoaders = false; ///< its name says that other programs load it
+    bool isModel = false; ///< its name says that it is the model
     std::vector<CheckpointFolder> steps;
 
     auto rank() const
     {
         return std::tuple(place, !forLoaders, -static_cast<std::ptrdiff_t>(steps.size()), pattern.size(),
-                          std::count(below.begin(), below.end(), '/'), pattern, below);
+                          std::count(below.begin(), below.end(), '/'), !isModel, pattern, below);
     }
 };
 
@@ -247,7 +126,33 @@ std::string joined(const Candidate& candidate, std::size_t begin, std::size_t en
     return text;
 }
 
-std::vector<Family> familiesOf(const std::vector<std::string_view>& folders)
+/// "step=20-last" beside "step=20" is the same save.
+void dropLastTwins(std::vector<CheckpointFolder>& steps)
+{
+    constexpr std::string_view Last = "-last";
+    std::set<std::string, std::less<>> folders;
+    for (const CheckpointFolder& step : steps)
+        folders.insert(step.folder);
+    std::erase_if(steps, [&](const CheckpointFolder& step) {
+        for (std::size_t at = step.folder.find(Last); at != std::string::npos; at = step.folder.find(Last, at + 1)) {
+            const std::string_view rest = std::string_view(step.folder).substr(at + Last.size());
+            if ((rest.empty() || rest.front() == '/') && folders.contains(step.folder.substr(0, at).append(rest)))
+                return true;
+        }
+        return false;
+    });
+}
+
+/// Whether a step of this name below these folders is of another model, or of a run that was not finished.
+bool isOfOtherModel(const std::vector<std::string_view>& components, std::size_t step)
+{
+    const auto at = components.begin() + static_cast<std::ptrdiff_t>(step);
+    return namesOtherModel(*at) || std::any_of(components.begin(), at, [](std::string_view above) {
+               return namesRunOfOtherModel(above) || isUnfinishedName(above);
+           });
+}
+
+std::vector<Family> familiesOf(const std::vector<std::string_view>& folders, std::size_t searchDepth)
 {
     std::map<std::string, Family> families;
     for (const auto& [shape, same] : byShape(folders)) {
@@ -259,26 +164,30 @@ std::vector<Family> familiesOf(const std::vector<std::string_view>& folders)
             const std::size_t parts = candidate.components.size();
             const std::vector<std::string_view> below(
                 candidate.components.begin() + static_cast<std::ptrdiff_t>(*at) + 1, candidate.components.end());
-            const Place place = hasWord(candidate.components[*at], OtherModels) ? Place::OtherModel : placeOf(below);
-            if (place == Place::OtherModel || below.size() > MostBelowStep)
+            const Place place = placeOf(below);
+            if (place == Place::OtherModel || below.size() > searchDepth)
                 continue;
             const StepName& name = *candidate.names[*at];
-            Family family { joined(candidate, 0, *at, repeats),
-                            name.pattern,
-                            joined(candidate, *at + 1, parts, repeats),
-                            place,
-                            false,
-                            {} };
-            family.forLoaders = std::any_of(below.begin(), below.end(),
-                                            [](std::string_view part) { return hasWord(part, ForLoaders); });
+            Family family;
+            family.above = joined(candidate, 0, *at, repeats);
+            family.pattern = name.pattern;
+            family.below = joined(candidate, *at + 1, parts, repeats);
+            family.place = place;
+            family.isOther = isOfOtherModel(candidate.components, *at);
+            family.forLoaders = std::any_of(below.begin(), below.end(), namesFormForLoaders);
+            family.isModel = std::any_of(below.begin(), below.end(), namesModel);
             const std::string key = fmt::format("{}/{}/{}", family.above, family.pattern, family.below);
             families.try_emplace(key, std::move(family))
                 .first->second.steps.push_back({ name.step, std::string(candidate.path) });
         }
     }
     std::vector<Family> out;
-    for (auto& [key, family] : families)
+    for (auto& [key, family] : families) {
+        std::stable_sort(family.steps.begin(), family.steps.end(),
+                         [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.step < b.step; });
+        dropLastTwins(family.steps);
         out.push_back(std::move(family));
+    }
     return out;
 }
 
@@ -297,24 +206,21 @@ std::optional<Error> besideFamily(const Family& read, const std::vector<Family>&
         const bool isName =
             other.pattern.substr(0, other.pattern.find('#')) == read.pattern.substr(0, read.pattern.find('#'))
             && other.pattern != read.pattern && other.below == read.below;
-        if (other.above == read.above && (isPlace || isName))
+        if (other.above == read.above && other.isOther == read.isOther && (isPlace || isName))
             return besideRead(read.steps.back().folder, other.steps.back().folder, read.steps.back().step);
     }
     return std::nullopt;
 }
 
 /// A policy in a source without steps.
-CheckpointFolders policyOf(const std::vector<std::string_view>& folders)
+CheckpointFolders policyOf(const std::vector<std::string_view>& folders, std::size_t searchDepth)
 {
     std::vector<std::pair<bool, std::string_view>> policies;
     for (const std::string_view folder : folders) {
         const std::vector<std::string_view> components = componentsOf(folder);
-        const bool isHidden = std::any_of(components.begin(), components.end(),
-                                          [](std::string_view component) { return component.starts_with('.'); });
-        if (!isHidden && components.size() <= MostBelowStep && placeOf(components) == Place::Policy)
-            policies.emplace_back(!std::any_of(components.begin(), components.end(),
-                                               [](std::string_view part) { return hasWord(part, ForLoaders); }),
-                                  folder);
+        if (components.size() <= searchDepth && placeOf(components) == Place::Policy
+            && std::none_of(components.begin(), components.end(), isUnfinishedName))
+            policies.emplace_back(std::none_of(components.begin(), components.end(), namesFormForLoaders), folder);
     }
     CheckpointFolders out;
     std::sort(policies.begin(), policies.end());
@@ -337,11 +243,16 @@ std::optional<std::int64_t> stepInName(std::string_view component)
 
 std::string_view stepFolderOf(std::string_view path, std::int64_t step)
 {
+    std::string_view counted;
     for (std::string_view folder = path; !folder.empty(); folder = splitKey(folder).folder) {
-        if (stepInName(splitKey(folder).file) == step)
+        const std::string_view name = splitKey(folder).file;
+        if (stepInName(name) == step)
             return folder;
+        const std::optional<StepName> number = countedNameOf(name);
+        if (counted.empty() && number && number->step == step)
+            counted = folder;
     }
-    return {};
+    return counted;
 }
 
 std::string_view stepFolderOf(std::string_view path)
@@ -353,15 +264,28 @@ std::string_view stepFolderOf(std::string_view path)
     return {};
 }
 
-CheckpointFolders chooseCheckpoints(const std::vector<std::string_view>& folders)
+bool liesAsOtherModel(std::string_view path, std::int64_t step)
+{
+    const std::string_view folder = stepFolderOf(path, step);
+    if (folder.empty())
+        return false;
+    const std::vector<std::string_view> components = componentsOf(folder);
+    return isOfOtherModel(components, components.size() - 1);
+}
+
+bool isNamedAsOtherModel(std::string_view path, std::int64_t step)
+{
+    return namesOtherModel(splitKey(stepFolderOf(path, step)).file);
+}
+
+CheckpointFolders chooseCheckpoints(const std::vector<std::string_view>& folders, std::size_t searchDepth)
 {
     CheckpointFolders out;
     const bool hasRoot = std::find(folders.begin(), folders.end(), std::string_view()) != folders.end();
-    std::vector<Family> families = familiesOf(folders);
-    for (Family& family : families)
-        std::stable_sort(family.steps.begin(), family.steps.end(),
-                         [](const CheckpointFolder& a, const CheckpointFolder& b) { return a.step < b.step; });
+    const std::vector<Family> families = familiesOf(folders, searchDepth);
     const auto best = std::min_element(families.begin(), families.end(), [](const Family& a, const Family& b) {
+        if (a.isOther != b.isOther)
+            return b.isOther;
         return a.above != b.above ? isBetterRoot(a.above, b.above) : a.rank() < b.rank();
     });
     if (hasRoot)
@@ -370,7 +294,7 @@ CheckpointFolders chooseCheckpoints(const std::vector<std::string_view>& folders
         out.beside = besideFamily(*best, families);
         out.steps.insert(out.steps.end(), best->steps.begin(), best->steps.end());
     } else if (!hasRoot && best == families.end()) {
-        return policyOf(folders);
+        return policyOf(folders, searchDepth);
     }
     return out;
 }

@@ -1,6 +1,7 @@
 #include "format/common/found_folders.h"
 
 #include "format/common/checkpoint_folders.h"
+#include "format/common/checkpoint_names.h"
 #include "format/common/object_names.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ constexpr std::size_t MostNamed = 5;
 /// Files of a folder, relative to it.
 struct SeenFolder {
     std::vector<std::string_view> files;
+    std::vector<std::string_view> unfinished; ///< those in hidden folders and in folders that are called unfinished
     std::int64_t changedUs = 0;
     std::string state;
 };
@@ -43,6 +45,11 @@ bool isPickledWeights(std::string_view file)
     return endsWithAny(file, { ".bin", ".pt", ".pth", ".ckpt" })
         && std::none_of(std::begin(Beside), std::end(Beside),
                         [&](std::string_view start) { return file.starts_with(start); });
+}
+
+bool isWeights(std::string_view file)
+{
+    return isAdapter(file) || isDistributed(file) || isTensors(file) || isPickledWeights(file);
 }
 
 template <class Test> std::string_view firstFile(const SeenFolder& folder, Test test)
@@ -77,15 +84,24 @@ bool judge(const SeenFolder& folder, FoundFolder& out)
         out.remedy = "save it as safetensors (save_pretrained with safe_serialization=True)";
         return true;
     }
-    out.why = "holds no weights";
     out.isEmpty = true;
-    return out.number >= 0;
+    const auto unfinished = std::find_if(folder.unfinished.begin(), folder.unfinished.end(),
+                                         [](std::string_view path) { return isWeights(splitKey(path).file); });
+    if (unfinished == folder.unfinished.end()) {
+        out.why = "holds no weights";
+        return out.number >= 0;
+    }
+    out.why = fmt::format("holds no weights but those of an unfinished save ({})", *unfinished);
+    out.remedy = "wait until the save has ended; rename the folder if it is whole";
+    return true;
 }
 
 /// "exports/global_step_10" of "exports/global_step_10/policy/model.safetensors".
 std::string_view folderToName(std::string_view key)
 {
     const std::string_view folder = splitKey(key).folder;
+    if (const std::string_view unfinished = unfinishedStepOf(folder); !unfinished.empty())
+        return unfinished;
     std::string_view step = stepFolderOf(folder);
     while (!step.empty()) { // "checkpoint-7/global_step7" and "step_10/iter_0000000" are one step
         const std::string_view outer = stepFolderOf(splitKey(step).folder);
@@ -104,10 +120,14 @@ std::vector<FoundFolder> foundFolders(const std::vector<ObjectInfo>& listing)
     std::map<std::string, SeenFolder, std::less<>> seen;
     for (const ObjectInfo& object : listing) {
         const std::string_view name = folderToName(object.key);
-        if ((name != "." && name.starts_with('.')) || name.starts_with("tmp-"))
+        if (name != "." && name.starts_with('.'))
             continue;
         SeenFolder& folder = seen[std::string(name)];
-        folder.files.push_back(std::string_view(object.key).substr(name == "." ? 0 : name.size() + 1));
+        const std::string_view file = std::string_view(object.key).substr(name == "." ? 0 : name.size() + 1);
+        const std::vector<std::string_view> inside = componentsOf(splitKey(file).folder);
+        const bool isUnfinished = (name != "." && isUnfinishedName(splitKey(name).file))
+            || std::any_of(inside.begin(), inside.end(), isUnfinishedName);
+        (isUnfinished ? folder.unfinished : folder.files).push_back(file);
         folder.changedUs = std::max(folder.changedUs, object.modifiedUs);
         folder.state += fmt::format("{} {}\n", object.key, object.identity);
     }

@@ -16,11 +16,11 @@ struct FoundFolder {
     std::string remedy; ///< empty: another name or form is all that it needs
     std::int64_t changedUs = 0; ///< the newest of its objects
     std::string state; ///< keys and identities: equal text, nothing has changed
-    bool isEmpty = false; ///< no weights of any form lie there, so they may still come
+    bool isEmpty = false; ///< no weights of any form lie there but those of an unfinished save, so they may still come
 };
 
 /// Folders of a listing, ascending by number. Empty folders, hidden ones and those without weights and number are left
-/// out.
+/// out. Those that are called unfinished ("tmp_step_10") are named as such, and have no number.
 std::vector<FoundFolder> foundFolders(const std::vector<ObjectInfo>& listing);
 
 /// What was found, the newest by number among it: "checkpoint-10, checkpoint-20 hold a PEFT adapter …". Empty where

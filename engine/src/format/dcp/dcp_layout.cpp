@@ -33,23 +33,27 @@ bool hasDistcp(const VersionObjects& version)
                        [](const ObjectInfo& object) { return isDistcp(splitKey(object.key).file); });
 }
 
-/// Data files without the file that is written last.
-bool isUnfinished(const VersionObjects& version)
+/// Data files without the file that is written last, or beside a file that says so.
+std::optional<Error> unfinishedError(const VersionObjects& version)
 {
-    return hasDistcp(version) && !objectIndex(version, joinKey(folderOf(version), MetadataFileName));
+    if (std::optional<Error> marked = markedUnfinished(version))
+        return marked;
+    if (hasDistcp(version) && !objectIndex(version, joinKey(folderOf(version), MetadataFileName)))
+        return atStep(missingMetadata(version.name), version.step);
+    return std::nullopt;
 }
 
 /// Leaves out what is unfinished and notes it at the newest version. Where nothing else is there, it stays.
 std::vector<VersionObjects> withoutUnfinished(std::vector<VersionObjects> versions)
 {
     const auto cut = std::stable_partition(versions.begin(), versions.end(),
-                                           [](const VersionObjects& version) { return !isUnfinished(version); });
+                                           [](const VersionObjects& version) { return !unfinishedError(version); });
     if (cut == versions.begin())
         return versions;
     const auto newest = std::max_element(
         versions.begin(), cut, [](const VersionObjects& a, const VersionObjects& b) { return a.step < b.step; });
     for (auto unfinished = cut; unfinished != versions.end(); ++unfinished)
-        newest->notes.push_back(atStep(missingMetadata(unfinished->name), unfinished->step));
+        newest->notes.push_back(*unfinishedError(*unfinished));
     versions.erase(cut, versions.end());
     return versions;
 }
@@ -120,16 +124,16 @@ std::vector<VersionObjects> DcpLayout::group(const std::vector<ObjectInfo>& list
         if (folder.hasData)
             checkpoints.push_back(name);
     }
-    return onePerStep(withoutUnfinished(folderVersions(chooseCheckpoints(checkpoints), [&](const std::string& name) {
-        return std::move(folders.find(name)->second.objects);
-    })));
+    return onePerStep(withoutUnfinished(
+        folderVersions(listing, chooseCheckpoints(checkpoints, m_searchDepth),
+                       [&](const std::string& name) { return std::move(folders.find(name)->second.objects); })));
 }
 
 Result<bool> DcpLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                                    TaskContext& task) const
 {
     const std::vector<VersionObjects> versions = group(listing);
-    if (versions.empty() || liesBesidePlain(versions, HfLayout().group(listing)))
+    if (versions.empty() || liesBesidePlain(versions, HfLayout(m_searchDepth).group(listing)))
         return false;
     if (std::any_of(versions.begin(), versions.end(), hasDistcp))
         return true;
@@ -153,6 +157,8 @@ bool DcpLayout::indexReads(std::string_view key) const noexcept { return !isDist
 
 Result<VersionIndex> DcpLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
 {
+    if (std::optional<Error> marked = markedUnfinished(version))
+        return fail(std::move(*marked));
     if (hasDistcp(version)) {
         DS_TRY(std::vector<PlacedTensor> tensors, readDistcpItems(store, version, folderOf(version), task));
         return indexOf(std::move(tensors));

@@ -8,6 +8,10 @@ namespace deltascope {
 /// the source itself, and numbered folders in it. docs/formats/dcp.md.
 class DcpLayout final : public Layout {
 public:
+    explicit DcpLayout(std::size_t searchDepth = DefaultSearchDepth)
+        : m_searchDepth(searchDepth)
+    {
+    }
     std::string_view word() const noexcept override { return "dcp"; }
     Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                             TaskContext& task) const override;
@@ -23,6 +27,10 @@ public:
     std::uint64_t checkedBytes(const VersionObjects& version, const VersionIndex& index) const override;
     bool indexReads(std::string_view key) const noexcept override; ///< .metadata and headers
     bool standAlone() const noexcept override { return true; }
+    std::size_t searchDepth() const noexcept override { return m_searchDepth; }
+
+private:
+    std::size_t m_searchDepth;
 };
 
 } // namespace deltascope

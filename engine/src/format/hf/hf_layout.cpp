@@ -87,9 +87,9 @@ std::vector<VersionObjects> HfLayout::group(const std::vector<ObjectInfo>& listi
         if (folder.isCheckpoint && !folder.isOther)
             checkpoints.push_back(name);
     }
-    return onePerStep(folderVersions(chooseCheckpoints(checkpoints), [&](const std::string& name) {
-        return std::move(folders.find(name)->second.objects);
-    }));
+    return onePerStep(
+        folderVersions(listing, chooseCheckpoints(checkpoints, m_searchDepth),
+                       [&](const std::string& name) { return std::move(folders.find(name)->second.objects); }));
 }
 
 Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
@@ -113,6 +113,8 @@ Result<bool> HfLayout::recognizes(const ObjectStore& store, const std::vector<Ob
 
 Result<VersionIndex> HfLayout::index(const ObjectStore& store, const VersionObjects& version, TaskContext& task) const
 {
+    if (std::optional<Error> unfinished = markedUnfinished(version))
+        return fail(std::move(*unfinished));
     DS_TRY(VersionIndex index, readCheckpointIndex(store, version, folderOf(version), task));
     DS_TRY(std::optional<Error> other, contradictingTrainerState(store, version, folderOf(version), task));
     if (other)

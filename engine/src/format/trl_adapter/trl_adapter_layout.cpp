@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <set>
 
 namespace deltascope {
 
@@ -52,9 +53,29 @@ bool holdsPolicies(const std::vector<ObjectInfo>& listing)
     });
 }
 
+/// Whether whole models are what a source of these adapters is about: one lies in the source itself, or they are a run
+/// of their own. Merged models are not: one without a step, or of some of the steps of which adapters are there.
+bool areTheRun(const std::vector<VersionObjects>& models, const CheckpointFolders& adapters)
+{
+    std::set<std::int64_t> steps;
+    for (const CheckpointFolder& adapter : adapters.steps) {
+        if (!stepFolderOf(adapter.folder, adapter.step).empty())
+            steps.insert(adapter.step);
+    }
+    if (steps.empty())
+        return !models.empty();
+    const auto isMerged = [&](const VersionObjects& model) {
+        const std::string_view folder = folderOf(model);
+        return !folder.empty()
+            && (stepFolderOf(folder, model.step).empty()
+                || (models.size() < steps.size() && steps.contains(model.step)));
+    };
+    return !std::all_of(models.begin(), models.end(), isMerged);
+}
+
 /// Checkpoints of adapters, as Trainer and PEFT save them: "checkpoint-10/adapter_model.safetensors", and the last one
-/// in the source itself. Nothing where a checkpoint of the run holds a whole model, or where TRL's own folders lie.
-std::vector<VersionObjects> checkpointsOf(const std::vector<ObjectInfo>& listing)
+/// in the source itself. Nothing where whole models are the run, or where TRL's own folders lie.
+std::vector<VersionObjects> checkpointsOf(const std::vector<ObjectInfo>& listing, std::size_t searchDepth)
 {
     if (holdsPolicies(listing))
         return {};
@@ -78,13 +99,13 @@ std::vector<VersionObjects> checkpointsOf(const std::vector<ObjectInfo>& listing
         if (folder.hasWeights && folder.hasConfig)
             adapters.push_back(name);
     }
-    const CheckpointFolders chosen = chooseCheckpoints(adapters);
+    const CheckpointFolders chosen = chooseCheckpoints(adapters, searchDepth);
     const bool hasSteps = std::any_of(chosen.steps.begin(), chosen.steps.end(),
                                       [](const CheckpointFolder& step) { return !step.folder.empty(); });
-    if (!hasSteps || !HfLayout().group(listing).empty())
+    if (!hasSteps || areTheRun(HfLayout(searchDepth).group(listing), chosen))
         return {};
-    return onePerStep(
-        folderVersions(chosen, [&](const std::string& name) { return std::move(folders.find(name)->second.objects); }));
+    return onePerStep(folderVersions(
+        listing, chosen, [&](const std::string& name) { return std::move(folders.find(name)->second.objects); }));
 }
 
 bool isVersionKey(const ObjectInfo& object) { return parseKey(object.key).has_value(); }
@@ -111,7 +132,7 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
 {
     // The source may be the cache folder itself or lie above it; elsewhere adapters are not TRL's.
     const bool isCache = splitKey(store.uri()).file == CacheFolder;
-    return isOneAdapter(listing) || !checkpointsOf(listing).empty()
+    return isOneAdapter(listing) || !checkpointsOf(listing, m_searchDepth).empty()
         || std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
                const std::optional<AdapterKey> key = parseKey(object.key);
                if (!key || splitKey(object.key).file != ConfigName)
@@ -123,7 +144,7 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
 
 std::vector<VersionObjects> TrlAdapterLayout::group(const std::vector<ObjectInfo>& listing) const
 {
-    if (std::vector<VersionObjects> checkpoints = checkpointsOf(listing); !checkpoints.empty())
+    if (std::vector<VersionObjects> checkpoints = checkpointsOf(listing, m_searchDepth); !checkpoints.empty())
         return checkpoints;
     if (isOneAdapter(listing)) {
         std::vector<ObjectInfo> objects;
@@ -154,6 +175,8 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
                                              TaskContext& task) const
 {
     DS_CHECK(task.checkpoint());
+    if (std::optional<Error> marked = markedUnfinished(version))
+        return fail(std::move(*marked));
     const auto object = objectIndex(version, joinKey(folderOf(version), WeightsName));
     const auto config = objectIndex(version, joinKey(folderOf(version), ConfigName));
     if (!object || !config)

@@ -8,6 +8,10 @@ namespace deltascope {
 /// save as checkpoints. docs/formats/trl-adapter.md.
 class TrlAdapterLayout final : public Layout {
 public:
+    explicit TrlAdapterLayout(std::size_t searchDepth = DefaultSearchDepth)
+        : m_searchDepth(searchDepth)
+    {
+    }
     std::string_view word() const noexcept override { return "trl-adapter"; }
     Result<bool> recognizes(const ObjectStore& store, const std::vector<ObjectInfo>& listing,
                             TaskContext& task) const override;
@@ -18,7 +22,11 @@ public:
                                               const VersionIndex& index, const TensorEntry& entry,
                                               const TensorInfo& target, const StreamOptions& options) const override;
     bool standAlone() const noexcept override { return true; }
+    std::size_t searchDepth() const noexcept override { return m_searchDepth; }
     bool holdsAdapters() const noexcept override { return true; }
+
+private:
+    std::size_t m_searchDepth;
 };
 
 } // namespace deltascope
