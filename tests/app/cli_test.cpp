@@ -740,6 +740,29 @@ TEST_F(CliTest, TheBashCompletionIsValidBash)
     EXPECT_EQ(std::system(("bash -n " + folder.path("completion.bash")).c_str()), 0);
 }
 
+TEST_F(CliTest, EveryCommandSearchesAsDeepAsItIsTold)
+{
+    const std::string source = folder.path("run");
+    const std::string deep = source + "/step_7/a/b/c/d/e";
+    fs::create_directories(deep);
+    fs::copy(bucket("hf-single"), deep, fs::copy_options::recursive);
+    for (const Arguments& command : { Arguments { "log" }, Arguments { "ls" }, Arguments { "verify" },
+                                      Arguments { "digest" }, Arguments { "cost" }, Arguments { "doctor" } }) {
+        Arguments words { command.front(), source };
+        const Outcome refused = call(words);
+        if (command.front() != "ls") // it lists what it does not recognize
+            EXPECT_NE(refused.status, 0) << command.front();
+        words.insert(words.end(), { "--depth", "5" });
+        const Outcome found = call(words);
+        EXPECT_EQ(found.status, 0) << command.front() << ": " << found.err;
+    }
+    EXPECT_NE(call({ "log", source }).err.find("--depth 5"), std::string::npos);
+    EXPECT_EQ(call({ "ls", source, "--json", "--depth", "5" }).json()["layout"], "hf");
+    EXPECT_TRUE(call({ "ls", source, "--json" }).json()["layout"].is_null());
+    for (const char* depth : { "0", "17", "-1", "x", "4.5" })
+        EXPECT_EQ(call({ "log", source, "--depth", depth }).status, 2) << depth;
+}
+
 TEST_F(CliTest, CompletionsKnowTheWordsOfAnOption)
 {
     const LayoutRegistry layouts = builtinLayouts();

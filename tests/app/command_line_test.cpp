@@ -37,6 +37,15 @@ TEST_F(CommandLine, AShellTakesAWordAsItWas)
     EXPECT_EQ(quoted("a\nb").find('\n'), std::string::npos); // stays one line
 }
 
+TEST_F(CommandLine, ADepthIsShownWhereItIsNotTheUsualOne)
+{
+    SourceRequest source;
+    EXPECT_EQ(sourceOptions(source), "");
+    source.layout = "hf";
+    source.searchDepth = 7;
+    EXPECT_EQ(sourceOptions(source), " --layout hf --depth 7");
+}
+
 TEST_F(CommandLine, APathThatBeginsWithADashIsNoOption)
 {
     EXPECT_EQ(quotedPath("-run@3"), "./-run@3");

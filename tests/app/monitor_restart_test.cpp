@@ -193,6 +193,9 @@ TEST_F(RestartedMonitor, KnowsASourceUnderAnySpelling)
     other = bucket.source();
     other.base = folder.string();
     tasks.runFollowed("based", other);
+    other = bucket.source();
+    other.searchDepth = DefaultSearchDepth + 1;
+    tasks.runFollowed("deeper", other);
     EXPECT_TRUE(tasks.all().empty());
 }
 
@@ -210,6 +213,16 @@ TEST_F(RestartedMonitor, GoesOnUnderAnotherSpelling)
     EXPECT_EQ(done.state, "done") << toJson(done);
     EXPECT_EQ(done.plan.run, run);
     EXPECT_EQ(monitor->runs().size(), 1U);
+}
+
+TEST_F(RestartedMonitor, GoesOnWithTheDepthThatItHad)
+{
+    SourceRequest deep = bucket.source();
+    deep.searchDepth = DefaultSearchDepth + 1;
+    const std::string task = interruptedTask(deep, "12");
+    const std::string run = followed(deep);
+    ASSERT_TRUE(monitor->resume(task));
+    EXPECT_EQ(endOf(task).plan.run, run) << "a task of another depth is of another run";
 }
 
 TEST_F(RestartedMonitor, TellsTheRunWhatAResumedVerificationFound)

@@ -123,6 +123,46 @@ TEST(CandidateRuns, WhatLiesInAStepIsNoRunOfItsOwn)
         << listed.notices()[0].text;
 }
 
+TEST(CandidateRuns, RunsOfOtherModelsComeLast)
+{
+    Listed listed("hf");
+    for (const int step : { 1, 2, 3 })
+        listed.put(fmt::format("t/critic/globalstep{}/model.safetensors", step), 9);
+    EXPECT_EQ(listed.names(), Names { "/ 3" }) << "alone it is what lies there";
+    listed.put("t/default/globalstep1/model.safetensors").put("t/default/globalstep2/model.safetensors");
+    EXPECT_EQ(listed.names(), (Names { "t/default/ 2", "t/critic/ 3" }));
+    ASSERT_EQ(listed.notices().size(), 1U);
+    EXPECT_EQ(listed.notices()[0].text,
+              "2 runs lie here: t/default (steps 1 to 2) is shown, t/critic (steps 1 to 3) is not looked at");
+}
+
+TEST(CandidateRuns, StepsOfOtherModelsBesideARunAreNone)
+{
+    Listed listed("hf");
+    for (const char* folder : { "checkpoint-1", "checkpoint-2", "checkpoint-1-ema", "old_step_1" })
+        listed.put(fmt::format("{}/model.safetensors", folder));
+    EXPECT_EQ(listed.names().size(), 1U);
+    listed.put("b/checkpoint-1/model.safetensors");
+    EXPECT_EQ(listed.names().size(), 2U);
+}
+
+TEST(CandidateRuns, AnAdapterWithoutAStepDoesNotHideTheRun)
+{
+    Listed listed("trl-adapter");
+    listed.adapter("outputs/checkpoint-30").adapter("outputs/checkpoint-60").adapter("lora_model", 9);
+    const auto runs = listed.find();
+    ASSERT_TRUE(runs);
+    ASSERT_EQ(runs->size(), 1U);
+    EXPECT_EQ(runs->front().versions.back().name, "outputs/checkpoint-60");
+    Listed merged("trl-adapter");
+    merged.adapter("outputs/checkpoint-30").adapter("outputs/checkpoint-60").put("model/model.safetensors", 9);
+    merged.put("outputs/checkpoint-60-merged/model.safetensors");
+    ASSERT_EQ(merged.find()->size(), 1U);
+    EXPECT_EQ(merged.find()->front().versions.size(), 2U);
+    merged.put("outputs/checkpoint-30/model.safetensors"); // whole models of all steps
+    EXPECT_TRUE(merged.find()->empty());
+}
+
 TEST(CandidateRuns, MoreThanEightAreListed)
 {
     Listed listed("trl-v2");

@@ -37,12 +37,13 @@ TEST(StepInName, TheNumberBehindTheLastStepWord)
         { "checkpoint-10-merged", 10 },
         { "run2-checkpoint-10", 10 },
         { "update_10_loss_0.5", 10 },
+        { "m--val_loss=2.36-step=10-consumed_samples=512.0-last", 10 },
     };
     for (const auto& [name, step] : names)
         EXPECT_EQ(stepInName(name), step) << name;
-    for (const char* name :
-         { "optimizer_0", "pytorch_model_fsdp_0", "2025-10-05", "model_10", "step", "step-", "weight_v10",
-           "tmp-checkpoint-10", "checkpoint-10.tmp", ".step_10", "step10k", "expert_3", "best" })
+    for (const char* name : { "optimizer_0", "pytorch_model_fsdp_0", "2025-10-05", "model_10", "step", "step-",
+                              "weight_v10", "tmp-checkpoint-10", "checkpoint-10.tmp", "step_10-unfinished", "hf-10",
+                              "10", ".step_10", "step10k", "expert_3", "best" })
         EXPECT_FALSE(stepInName(name)) << name;
 }
 
@@ -100,6 +101,127 @@ TEST(CheckpointFolders, ASourceWithoutStepsIsOneModel)
     EXPECT_EQ(stepsOf(chosen({ "", "text_encoder/model" })), Folders { "0 " });
     EXPECT_TRUE(chosen({ "best", "other", ".cache/model" }).steps.empty());
     EXPECT_TRUE(chosen({ "step_1/a/b/c/d/e" }).steps.empty()) << "too deep";
+}
+
+TEST(CheckpointFolders, WhatIsCalledUnfinishedIsNeverRead)
+{
+    for (const char* folder : { "tmp_step_1/policy/weights", "tmp_step_1/policy/weights/iter_0000000",
+                                "tmp-checkpoint-30", "step_1/tmp/model", "global_step_30/.tmp-hf-export-abc",
+                                "run/step_2.incomplete/actor", "tmp/policy", "weights-unfinished" })
+        EXPECT_TRUE(chosen({ folder }).steps.empty()) << folder;
+    EXPECT_EQ(stepsOf(chosen({ "step_1/policy/weights/iter_0000000" })),
+              Folders { "1 step_1/policy/weights/iter_0000000" });
+    EXPECT_EQ(stepsOf(chosen({ "tmp/run/step_1" })), Folders { "1 tmp/run/step_1" }) << "a run may lie anywhere";
+    EXPECT_EQ(stepsOf(chosen({ "backup/step_9", "run/step_1" })), Folders { "1 run/step_1" });
+}
+
+TEST(CheckpointFolders, OtherModelsAboveAStepAreReadWhereNothingElseIs)
+{
+    for (const char* other : { "critic", "_critic", "critic-0", "value", "reward_model", "ref", "_ema", "ckpt_ema",
+                               "optimizer", "ft-replicat-0", "teacher" }) {
+        const Folders alone { fmt::format("{}/step_1", other), fmt::format("{}/step_2", other) };
+        EXPECT_EQ(stepsOf(chosen(alone)), (Folders { "1 " + alone[0], "2 " + alone[1] }));
+        Folders both = alone;
+        both.emplace_back("zz_actor/step_1");
+        EXPECT_EQ(stepsOf(chosen(both)), Folders { "1 zz_actor/step_1" }) << other;
+    }
+    for (const char* run : { "best", "old_run", "target" }) // names of runs
+        EXPECT_EQ(stepsOf(chosen({ fmt::format("{}/step_1", run), "zz/step_1" })),
+                  Folders { fmt::format("1 {}/step_1", run) });
+}
+
+TEST(CheckpointFolders, OtherModelsInTheNameOfAStepAreReadWhereNothingElseIs)
+{
+    for (const char* form : { "critic_step_{}", "checkpoint-{}-ema", "old_step_{}" }) {
+        const std::string other = fmt::format(fmt::runtime(form), 7);
+        EXPECT_EQ(stepsOf(chosen({ other })), Folders { "7 " + other });
+        const CheckpointFolders both = chosen({ other, "checkpoint-7" });
+        EXPECT_EQ(stepsOf(both), Folders { "7 checkpoint-7" });
+        EXPECT_FALSE(both.beside) << other;
+    }
+}
+
+TEST(CheckpointFolders, StatesOfGeneratorsAreNoModels)
+{
+    const CheckpointFolders verl =
+        chosen({ "step_1/actor/extra/dist_ckpt", "step_1/actor/model/dist_ckpt", "step_1/actor/optimizer/dist_ckpt" });
+    EXPECT_EQ(stepsOf(verl), Folders { "1 step_1/actor/model/dist_ckpt" });
+    EXPECT_FALSE(verl.beside);
+    const CheckpointFolders tie = chosen({ "step_1/actor/aaa/dist_ckpt", "step_1/actor/model/dist_ckpt" });
+    EXPECT_EQ(stepsOf(tie), Folders { "1 step_1/actor/model/dist_ckpt" }) << "its name says that it is the model";
+    EXPECT_TRUE(tie.beside);
+}
+
+TEST(CheckpointFolders, AModelWithItsOptimizerIsTheModel)
+{
+    EXPECT_EQ(stepsOf(chosen({ "step10/model_and_optim", "step10/train" })), Folders { "10 step10/model_and_optim" });
+    for (const char* other : { "step10/optim", "step10/optimizer_and_model", "step10/ref_model" })
+        EXPECT_TRUE(chosen({ other }).steps.empty()) << other;
+}
+
+TEST(CheckpointFolders, ValuesOfMetricsMakeNoOtherRun)
+{
+    const Folders nemo { "m--val_loss=2.50-step=10-consumed_samples=80.0/weights",
+                         "m--val_loss=nan-step=20-consumed_samples=160.0/weights",
+                         "m--val_loss=-0.31-step=30-consumed_samples=240.0/weights" };
+    EXPECT_EQ(stepsOf(chosen(nemo)), (Folders { "10 " + nemo[0], "20 " + nemo[1], "30 " + nemo[2] }));
+    EXPECT_EQ(chosen({ "m-lr=0.1-step=10", "m-lr=0.2-step=20" }).steps.size(), 1U) << "two runs of a sweep";
+}
+
+TEST(CheckpointFolders, TheLastSaveIsNotReadTwice)
+{
+    const CheckpointFolders twins = chosen({ "step=10/weights", "step=20-last/weights", "step=20/weights" });
+    EXPECT_EQ(stepsOf(twins), (Folders { "10 step=10/weights", "20 step=20/weights" }));
+    EXPECT_FALSE(twins.beside);
+    EXPECT_EQ(stepsOf(chosen({ "step=10/weights", "step=20-last/weights" })),
+              (Folders { "10 step=10/weights", "20 step=20-last/weights" }));
+}
+
+TEST(CheckpointFolders, SomeNumbersAreStepsAmongTheirKind)
+{
+    EXPECT_EQ(stepsOf(chosen({ "exp/hf-10", "exp/hf-20", "exp/hf-latest" })),
+              (Folders { "10 exp/hf-10", "20 exp/hf-20" }));
+    EXPECT_EQ(stepsOf(chosen({ "hf-10" })), Folders { "0 hf-10" });
+    for (const auto& step : chosen({ "hf-7b", "hf-13b" }).steps)
+        EXPECT_EQ(step.step, 0);
+    EXPECT_EQ(stepsOf(chosen({ "finetune/intermediate/100", "finetune/intermediate/20", "finetune/current" })),
+              (Folders { "20 finetune/intermediate/20", "100 finetune/intermediate/100" }));
+    EXPECT_EQ(stepsOf(chosen({ "hf/000010/actor", "hf/000020/actor" })),
+              (Folders { "10 hf/000010/actor", "20 hf/000020/actor" }));
+}
+
+TEST(CheckpointFolders, OtherNumbersAreNoSteps)
+{
+    for (const Folders& folders : { Folders { "a/0", "a/1", "a/2", "a/3" }, Folders { "a/2023", "a/2024" },
+                                    Folders { "a/20251030", "a/20251102" }, Folders { "a/1764232677", "a/1764232999" },
+                                    Folders { "a/100" }, Folders { "a/100", "a/200", "a/other" } })
+        EXPECT_TRUE(chosen(folders).steps.empty()) << folders.front();
+    EXPECT_EQ(stepsOf(chosen({ "step_5/10", "step_5/20" })), Folders { "5 step_5/10" }) << "a step word decides";
+    EXPECT_EQ(chosen({ "a/1000", "a/2000", "a/3000" }).steps.size(), 3U) << "not all of them are years";
+}
+
+TEST(CheckpointFolders, AConversionOfMegatronIsAModel)
+{
+    EXPECT_EQ(stepsOf(chosen({ "release" })), Folders { "0 release" });
+    EXPECT_EQ(stepsOf(chosen({ "release", "iter_0000010" })), Folders { "10 iter_0000010" });
+}
+
+TEST(CheckpointFolders, TheDepthOfTheSearchIsAChoice)
+{
+    const std::vector<std::string_view> deep { "step_1/a/b/c/d/e" };
+    EXPECT_TRUE(chooseCheckpoints(deep, 4).steps.empty());
+    EXPECT_EQ(stepsOf(chooseCheckpoints(deep, 5)), Folders { "1 step_1/a/b/c/d/e" });
+    EXPECT_TRUE(chooseCheckpoints({ "step_1/a/b" }, 1).steps.empty());
+    EXPECT_TRUE(chooseCheckpoints({ "a/b/c/d/model" }, 4).steps.empty());
+    EXPECT_EQ(stepsOf(chooseCheckpoints({ "a/b/c/d/model" }, 5)), Folders { "0 a/b/c/d/model" });
+}
+
+TEST(StepFolderOf, ANumberAloneCountsWhereNoStepWordDoes)
+{
+    EXPECT_EQ(stepFolderOf("hf/20/actor", 20), "hf/20");
+    EXPECT_EQ(stepFolderOf("exp/hf-20", 20), "exp/hf-20");
+    EXPECT_EQ(stepFolderOf("step_20/actor/20", 20), "step_20");
+    EXPECT_EQ(stepFolderOf("hf/20/actor", 10), "");
 }
 
 } // namespace

@@ -618,6 +618,22 @@ TEST(DcpGroup, NotesUnfinishedFoldersAtTheNewestVersion)
     EXPECT_EQ(versions[1].name, "step-2");
 }
 
+TEST(DcpGroup, AFileBesideAFolderMarksItAsUnfinished)
+{
+    Source source;
+    for (const char* step : { "step=10/weights/", "step=20/weights/" })
+        source.put(std::string(step) + "__0_0.distcp", "x").put(std::string(step) + ".metadata", "x");
+    EXPECT_EQ(stepsOf(DcpLayout().group(source.listing())), (std::vector<std::int64_t> { 10, 20 }));
+    source.put("step=20-unfinished", "");
+    const auto versions = DcpLayout().group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 10 }));
+    ASSERT_EQ(countNotes(versions[0].notes, Code::Unfinished), 1U);
+    EXPECT_EQ(versions[0].notes[0].step, 20);
+    Source alone;
+    alone.put("step=20/__0_0.distcp", "x").put("step=20/.metadata", "x").put("step=20-unfinished", "");
+    EXPECT_EQ(errorOf(indexOnly(DcpLayout(), alone)).code, Code::Unfinished);
+}
+
 TEST(DcpGroup, OtherCheckpointsAreNotOurs)
 {
     Source source;

@@ -290,6 +290,25 @@ TEST(HfGroup, LeavesOtherLayoutsAlone)
     }
 }
 
+TEST(HfGroup, AFileBesideAFolderMarksItAsUnfinished)
+{
+    const HfLayout layout;
+    Source source;
+    source.put("step=10/weights/model.safetensors", Single).put("step=20/weights/model.safetensors", Single);
+    source.put("step=20-unfinished", "").put("step=2-unfinished", "");
+    const auto versions = layout.group(source.listing());
+    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 10, 20 }));
+    EXPECT_TRUE(layout.index(source.store(), versions[0], source.task));
+    const Error error = errorOf(layout.index(source.store(), versions[1], source.task));
+    EXPECT_EQ(error.code, Code::Unfinished);
+    EXPECT_EQ(error.text, "step=20-unfinished marks this checkpoint as unfinished");
+    EXPECT_EQ(error.step, 20);
+    ASSERT_TRUE(source.store().remove("step=20-unfinished"));
+    const auto ended = layout.group(source.listing());
+    EXPECT_TRUE(layout.index(source.store(), ended[1], source.task));
+    EXPECT_NE(ended[1].identity(), versions[1].identity()) << "what was not read is read now";
+}
+
 TEST(HfGroup, OneStableMarkerMakesAllStepsPrimeRl)
 {
     Source source;

@@ -163,11 +163,22 @@ TEST(PublishUnread, WhatHoldsNoWeightsIsNothing)
 {
     Folder p;
     for (const char* key : { "README.md", "runs/Nov23/events.out.tfevents", "training_args.bin", "logs/trainer.log",
-                             ".cache/model.safetensors", "tmp-checkpoint-5/adapter_model.safetensors" })
+                             ".cache/model.safetensors", "tmp-checkpoint-5/trainer_state.json" })
         p.put(key);
     const Result<void> outcome = p.follow();
     EXPECT_TRUE(outcome) << outcome.error().text;
     EXPECT_TRUE(p.said.empty());
+}
+
+TEST(PublishUnread, AnUnfinishedSaveIsNamedOnceItIsOld)
+{
+    Folder p;
+    p.drop(1);
+    p.put("tmp_step_30/policy/weights/model.safetensors");
+    EXPECT_TRUE(p.follow()) << "it is no checkpoint, and one was published";
+    EXPECT_EQ(p.published, Names { "checkpoint-1" });
+    EXPECT_EQ(p.names(), Names { "tmp_step_30" });
+    EXPECT_NE(p.saidOf("tmp_step_30").find("unfinished save"), std::string::npos) << p.saidOf("tmp_step_30");
 }
 
 TEST(PublishUnread, WhatIsStillBeingWrittenIsNotJudged)

@@ -65,6 +65,33 @@ TEST(LayoutRegistry, SaysWhatItLookedForAndWhatItSaw)
     EXPECT_TRUE(mentions(detectionError({ ".deltascope/v1/refs/a.json" }), "no objects"));
 }
 
+TEST(LayoutRegistry, SaysThatASaveHasNotEnded)
+{
+    const Error error = detectionError({ "tmp_step_30/policy/weights/__0_0.distcp" });
+    EXPECT_TRUE(mentions(error,
+                         "tmp_step_30 holds no weights but those of an unfinished save "
+                         "(policy/weights/__0_0.distcp)"))
+        << error.text;
+    EXPECT_TRUE(mentions(detectionError({ "run/global_step_3/.tmp-hf-export-a/model.safetensors" }),
+                         "run/global_step_3 holds no weights but those of an unfinished save"));
+    EXPECT_FALSE(mentions(detectionError({ "tmp_step_30/readme.txt" }), "unfinished"));
+    EXPECT_FALSE(mentions(detectionError({ "step_30/pytorch_model.bin" }), "unfinished"));
+}
+
+TEST(LayoutRegistry, SaysHowDeepWeightsLie)
+{
+    const std::vector<std::string> deep { "step_1/a/b/c/d/e/f/model.safetensors" };
+    EXPECT_NE(detectionError(deep).action.find("--depth 6"), std::string::npos) << detectionError(deep).action;
+    EXPECT_EQ(detectionError({ "step_1/a/pytorch_model.bin" }).action.find("--depth"), std::string::npos);
+    Source source;
+    source.put(deep.front(), "x");
+    EXPECT_FALSE(builtinLayouts(5).detect(source.store(), source.listing(), source.task));
+    const auto layout = builtinLayouts(6).detect(source.store(), source.listing(), source.task);
+    ASSERT_TRUE(layout);
+    EXPECT_EQ((*layout)->word(), "hf");
+    EXPECT_EQ((*layout)->searchDepth(), 6U);
+}
+
 TEST(LayoutRegistry, NamesPublicationsByWhatTheirFilesSay)
 {
     const auto textOf = [](const std::vector<std::pair<std::string, std::string>>& files) {
