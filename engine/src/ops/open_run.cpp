@@ -8,8 +8,8 @@
 #include "empty_checkpoints.h"
 #include "epoch_evidence.h"
 #include "format/common/droppings.h"
-#include "format/common/found_folders.h"
 #include "gone_versions.h"
+#include "kept_summaries.h"
 #include "known_facts.h"
 #include "left_anchors.h"
 #include "lineage/restored.h"
@@ -19,6 +19,7 @@
 #include "mirrored_versions.h"
 #include "note_when_seen.h"
 #include "notice_changes.h"
+#include "open_base.h"
 #include "read_headers.h"
 #include "repeated_files.h"
 #include "searched_store.h"
@@ -69,39 +70,6 @@ std::vector<WantedForm> formsOf(std::vector<IndexedObjects>& versions)
                 { &version.objects.otherForms[i], &version.otherForms[i].summary, &version.otherForms[i].failure });
     }
     return forms;
-}
-
-KnownVersions knownVersions(Workbench& bench, const std::string& key)
-{
-    if (bench.catalog) { // a cache: that it cannot be read now means that nothing is known
-        if (auto stored = bench.catalog->summaries(key))
-            return std::move(*stored);
-    }
-    return {};
-}
-
-/// Whether the catalog may know the source: what it knows says later that there were records of it.
-bool mayBeKnown(Workbench& bench, const ObjectStore& store)
-{
-    return bench.catalog && (!bench.records || bench.records->cover(store.uri()).value_or(false));
-}
-
-/// What was read of these, so that it is not read again.
-void keepSummaries(Workbench& bench, const ObjectStore& store, const std::string& key,
-                   const std::vector<WantedForm>& read)
-{
-    if (!mayBeKnown(bench, store))
-        return;
-    std::vector<std::pair<std::string, Catalog::KnownVersion>> fresh;
-    for (const WantedForm& form : read) {
-        // what is not written yet changes by itself
-        const bool settled = std::none_of(form.objects->objects.begin(), form.objects->objects.end(),
-                                          [](const ObjectInfo& object) { return object.hasUnwrittenPart; });
-        if (*form.summary && settled)
-            fresh.emplace_back(form.objects->name, Catalog::KnownVersion { form.objects->identity(), **form.summary });
-    }
-    if (!fresh.empty()) // a cache: that it cannot be written must not stop the work
-        static_cast<void>(bench.catalog->putSummaries(key, fresh));
 }
 
 /// A journal that cannot be written must not stop the work; doctor tells that.
@@ -321,61 +289,11 @@ std::vector<Error> replacedByMirrors(const Run& run)
     return told;
 }
 
-Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base, TaskContext& task)
-{
-    const std::string key = base.store->uri() + "|base"; // not that of a run in the same place, whose changes are told
-    const KnownVersions known = knownVersions(bench, key);
-    const auto at = known.find(base.objects.name);
-    if (at != known.end() && at->second.identity == base.objects.identity())
-        return at->second.summary;
-    std::optional<VersionSummary> summary;
-    std::optional<Error> failure;
-    const std::vector<WantedForm> wanted { { &base.objects, &summary, &failure } };
-    DS_CHECK(readHeaders(bench, base.store, *base.layout, wanted, task));
-    if (failure)
-        return fail(std::move(*failure));
-    keepSummaries(bench, *base.store, key, wanted);
-    return std::move(*summary);
-}
-
 bool standAlone(const Layout& layout, const std::vector<IndexedObjects>& versions)
 {
     const auto isFull = [](const IndexedObjects& version) { return version.summary && version.summary->full; };
     return layout.standAlone()
         || (layout.fullVersionsStandAlone() && std::all_of(versions.begin(), versions.end(), isFull));
-}
-
-/// Says what a folder holds that is no checkpoint which a chain can start from.
-Error noBaseIn(const std::vector<ObjectInfo>& listing, const std::string& uri)
-{
-    const std::vector<FoundFolder> folders = foundFolders(listing);
-    const std::string found = describeFound(folders);
-    Error error { Code::BaseMissing,
-                  "the folder given as base holds no Hugging Face checkpoint" + (found.empty() ? "" : "; " + found),
-                  uri,
-                  {},
-                  {} };
-    if (!folders.empty())
-        error.action = folders.back().remedy;
-    return error;
-}
-
-Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> store, TaskContext& task)
-{
-    DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
-    takeDroppings(listing);
-    const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
-    std::vector<VersionObjects> versions = layout->group(listing);
-    if (versions.empty())
-        return fail(noBaseIn(listing, store->uri()));
-    if (versions.size() > 1 && versions.front().step != 0)
-        return fail(Code::BaseMissing,
-                    fmt::format("the folder given as base holds {} checkpoints, from {} to {}; name one of them",
-                                versions.size(), versions.front().name, versions.back().name),
-                    store->uri());
-    ExternalBase base { store, layout, std::move(versions.front()), {} };
-    DS_TRY(base.summary, summaryOfBase(bench, base, task));
-    return base;
 }
 
 }
@@ -535,7 +453,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     std::optional<ExternalBase> base;
     std::optional<Error> baseRecordsLost;
     if (options.base) {
-        const bool isKnown = !knownVersions(bench, options.base->uri() + "|base").empty();
+        const bool isKnown = !knownVersions(bench, baseKey(*options.base)).empty();
         baseRecordsLost = coverByRecords(bench, *options.base, isKnown, options.acceptLosses);
         Result<ExternalBase> opened = openBase(bench, options.base, task);
         if (!opened) {
