@@ -136,6 +136,17 @@ TEST(CandidateRuns, RunsOfOtherModelsComeLast)
               "2 runs lie here: t/default (steps 1 to 2) is shown, t/critic (steps 1 to 3) is not looked at");
 }
 
+TEST(CandidateRuns, AnUnfinishedStepOfARunIsNoRunOfItsOwn)
+{
+    Listed listed("dcp");
+    for (const char* name : { "val_loss=2.5-step=10-samples=80.0", "val_loss=2.3-step=20-samples=160.0" })
+        listed.put(fmt::format("{}/__0_0.distcp", name)).put(fmt::format("{}/.metadata", name));
+    EXPECT_EQ(listed.find()->front().versions.size(), 2U);
+    listed.put("val_loss=2.3-step=20-samples=160.0-unfinished");
+    ASSERT_EQ(listed.find()->size(), 1U);
+    EXPECT_EQ(listed.find()->front().versions.front().step, 10);
+}
+
 TEST(CandidateRuns, StepsOfOtherModelsBesideARunAreNone)
 {
     Listed listed("hf");

@@ -109,7 +109,8 @@ std::string_view knownLayout(const std::vector<const ObjectInfo*>& objects)
 /// How deep weights of checkpoints lie below their steps where they lie deeper than it was looked. 0: they do not.
 std::size_t depthOfWeights(const std::vector<ObjectInfo>& listing)
 {
-    for (const std::shared_ptr<const Layout>& layout : builtinLayouts(MostSearchDepth).all()) {
+    const LayoutRegistry searching = builtinLayouts(MostSearchDepth);
+    for (const std::shared_ptr<const Layout>& layout : searching.all()) {
         if (layout->searchDepth() == DefaultSearchDepth)
             continue;
         for (const VersionObjects& version : layout->group(listing)) {

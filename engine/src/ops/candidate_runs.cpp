@@ -28,6 +28,17 @@ Stems stemsOf(const std::vector<VersionObjects>& versions)
     return stems;
 }
 
+/// Where versions stand alone, a run has one stem for each value of a metric in its names, but one shape.
+Stems shapesOf(const Layout& layout, const std::vector<VersionObjects>& versions)
+{
+    Stems shapes;
+    for (const VersionObjects& version : versions) {
+        if (layout.standAlone() && !stepFolderOf(version.name, version.step).empty())
+            shapes.insert(shapeOfRun(version.name, version.step));
+    }
+    return shapes;
+}
+
 std::string_view folderAround(std::string_view name)
 {
     const std::size_t slash = name.rfind('/');
@@ -198,10 +209,13 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
         const std::set<std::string_view> used = keysOf(versions);
         std::erase_if(rest, [&](const ObjectInfo& object) { return used.contains(object.key); });
         Stems stems = stemsOf(versions);
+        const Stems shapes = shapesOf(layout, versions);
+        const auto isKnown = [&](const std::string& name) { return known.contains(name); };
         const bool isOfKnown =
-            std::any_of(stems.begin(), stems.end(), [&](const std::string& stem) { return known.contains(stem); });
+            std::any_of(stems.begin(), stems.end(), isKnown) || std::any_of(shapes.begin(), shapes.end(), isKnown);
         const bool isInside = taken.hold(layout, versions) || (!runs.empty() && areNamedAsOtherModel(layout, versions));
         known.insert(stems.begin(), stems.end());
+        known.insert(shapes.begin(), shapes.end());
         taken.add(versions);
         if (isOfKnown || isInside)
             continue;

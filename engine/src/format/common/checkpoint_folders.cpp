@@ -264,6 +264,15 @@ std::string_view stepFolderOf(std::string_view path)
     return {};
 }
 
+std::string shapeOfRun(std::string_view path, std::int64_t step)
+{
+    const std::string_view folder = stepFolderOf(path, step);
+    const SplitKey parts = splitKey(folder);
+    const std::optional<StepName> named = stepNameOf(parts.file);
+    const std::optional<StepName> name = named ? named : countedNameOf(parts.file);
+    return fmt::format("{}/{}{}", parts.folder, name ? name->pattern : std::string(), path.substr(folder.size()));
+}
+
 bool liesAsOtherModel(std::string_view path, std::int64_t step)
 {
     const std::string_view folder = stepFolderOf(path, step);

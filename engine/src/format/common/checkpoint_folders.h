@@ -46,6 +46,9 @@ struct CheckpointFolders {
 CheckpointFolders chooseCheckpoints(const std::vector<std::string_view>& folders,
                                     std::size_t searchDepth = DefaultSearchDepth);
 
+/// What the paths of a run to its weights have in common: "a/#/policy" of "a/step_10/policy".
+std::string shapeOfRun(std::string_view path, std::int64_t step);
+
 /// Whether a step, or a folder that holds its run, is called like a critic, an optimizer or an average.
 bool liesAsOtherModel(std::string_view path, std::int64_t step);
 /// Whether the step itself is: "checkpoint-10-ema".
