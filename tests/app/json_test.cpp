@@ -400,7 +400,7 @@ TEST(ErrorJson, HasTheKeysOfTheContract)
     expectDocument(text);
     const Json json = Json::parse(text);
     ASSERT_TRUE(json["error"].is_object());
-    expectKeys(json["error"], { "code", "where", "step", "text", "remedy" });
+    expectKeys(json["error"], { "code", "where", "step", "text", "remedy", "notice" });
     EXPECT_EQ(json["error"]["code"], "DS-CHAIN-GAP");
     EXPECT_EQ(json["error"]["step"], 5);
 }
