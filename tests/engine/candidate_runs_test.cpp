@@ -136,6 +136,15 @@ TEST(CandidateRuns, RunsOfOtherModelsComeLast)
               "2 runs lie here: t/default (steps 1 to 2) is shown, t/critic (steps 1 to 3) is not looked at");
 }
 
+TEST(CandidateRuns, StepsOfOtherModelsInTheFolderItselfComeLast)
+{
+    Listed listed("hf");
+    listed.put("critic_step_1/model.safetensors").put("critic_step_2/model.safetensors");
+    EXPECT_EQ(listed.names().size(), 1U);
+    listed.put("run/step_1/model.safetensors");
+    EXPECT_EQ(listed.find()->front().versions.front().name, "run/step_1");
+}
+
 TEST(CandidateRuns, AnUnfinishedStepOfARunIsNoRunOfItsOwn)
 {
     Listed listed("dcp");

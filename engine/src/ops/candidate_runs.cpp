@@ -241,7 +241,7 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
                     source, "Name the folder of one of them.");
     }
     const auto rank = [&](const CandidateRun& run) {
-        return std::tuple(isSourceItself(run.place), !isOfOtherModel(layout, run.versions), run.versions.size(),
+        return std::tuple(!isOfOtherModel(layout, run.versions), isSourceItself(run.place), run.versions.size(),
                           publishedUs(run));
     };
     std::stable_sort(runs.begin(), runs.end(),
