@@ -179,7 +179,9 @@ TEST(CandidateRuns, AnAdapterWithoutAStepDoesNotHideTheRun)
     merged.put("outputs/checkpoint-60-merged/model.safetensors");
     ASSERT_EQ(merged.find()->size(), 1U);
     EXPECT_EQ(merged.find()->front().versions.size(), 2U);
-    merged.put("outputs/checkpoint-30/model.safetensors"); // whole models of all steps
+    merged.put("outputs/checkpoint-30/model.safetensors");
+    EXPECT_EQ(merged.find()->front().versions.size(), 2U);
+    merged.put("outputs/checkpoint-60/model.safetensors"); // whole models of all steps
     EXPECT_TRUE(merged.find()->empty());
 }
 

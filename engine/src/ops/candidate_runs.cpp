@@ -158,15 +158,6 @@ std::int64_t publishedUs(const CandidateRun& run)
     return newest;
 }
 
-/// "final_model" where that is the only version, and no step.
-std::string_view folderWithoutStep(const Layout& layout, const std::vector<VersionObjects>& versions)
-{
-    const VersionObjects& only = versions.front();
-    const bool isFolder = layout.standAlone() && versions.size() == 1 && only.name != "."
-        && only.objects.front().key.starts_with(only.name + '/');
-    return isFolder && stepFolderOf(only.name, only.step).empty() ? std::string_view(only.name) : std::string_view();
-}
-
 bool isSourceItself(const RunPlace& place) { return place.isFolder && place.place.empty(); }
 
 std::string nameOf(const RunPlace& place)
@@ -227,11 +218,8 @@ Result<std::vector<CandidateRun>> candidateRuns(const Layout& layout, const std:
     }
     if (runs.size() < 2)
         return runs;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        const std::string_view folder = folderWithoutStep(layout, runs[i].versions);
-        runs[i].place.place =
-            folder.empty() ? folderOf(layout, stemsOfRuns[i], runs[i].versions, listing) : std::string(folder);
-    }
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        runs[i].place.place = folderOf(layout, stemsOfRuns[i], runs[i].versions, listing);
     namePlaces(runs, stemsOfRuns);
     if (runs.size() > MostRuns) {
         std::vector<std::string> names;
