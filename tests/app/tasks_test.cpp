@@ -37,6 +37,8 @@ TEST_F(TasksOfAMonitor, AMaterializedCheckpointIsTheOneThatTheServiceMakes)
     EXPECT_FALSE(task.problem);
     EXPECT_FALSE(task.resumable);
     EXPECT_EQ(task.doneBytes, task.totalBytes);
+    EXPECT_EQ(task.backend, service->diffBackend());
+    EXPECT_TRUE(task.backendNotices.empty());
     MaterializeRequest request;
     request.version = { bucket.source(), "12" };
     request.destination = home.path("reference");

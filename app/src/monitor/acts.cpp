@@ -176,12 +176,12 @@ void Acts::take(const JobView& job)
     m_tasks.take(job);
 }
 
-std::optional<Tasks::Ended> Acts::takeEnd(JobId job, const Result<JobResult>& outcome)
+std::optional<Tasks::Ended> Acts::takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome)
 {
     const std::lock_guard lock(m_mutex);
     if (m_plans.takeEnd(job, outcome))
         return std::nullopt;
-    return m_tasks.takeEnd(job, outcome);
+    return m_tasks.takeEnd(service, job, outcome);
 }
 
 std::vector<TaskView> Acts::takeMoved()

@@ -29,7 +29,7 @@ public:
     void runForgotten(const std::string& run);
     void take(const JobView& job);
     /// Nothing for jobs that are no task.
-    std::optional<Tasks::Ended> takeEnd(JobId job, const Result<JobResult>& outcome);
+    std::optional<Tasks::Ended> takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome);
     std::vector<TaskView> takeMoved(); ///< what changed since the last call
 
     /// Brings back what earlier processes left.

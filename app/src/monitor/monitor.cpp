@@ -277,7 +277,7 @@ private:
             m_events.emplace_back(RunMoved { before, run.snapshot() });
             return;
         }
-        if (const std::optional<Tasks::Ended> ended = m_acts.takeEnd(finished.job, finished.outcome))
+        if (const std::optional<Tasks::Ended> ended = m_acts.takeEnd(m_service, finished.job, finished.outcome))
             addVerdicts(ended->task, ended->beganUs);
     }
 

@@ -166,7 +166,7 @@ void Tasks::take(const JobView& job)
     task->unkept = std::max(task->unkept, Change::Progress);
 }
 
-std::optional<Tasks::Ended> Tasks::takeEnd(JobId job, const Result<JobResult>& outcome)
+std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome)
 {
     Task* const task = taskOf(job);
     if (!task)
@@ -175,6 +175,9 @@ std::optional<Tasks::Ended> Tasks::takeEnd(JobId job, const Result<JobResult>& o
     TaskView& view = change(*task);
     view.secondsLeft.reset();
     view.bytesPerSecond = 0;
+    view.backend = service.diffBackend();
+    for (const Error& notice : service.backendNotices())
+        view.backendNotices.push_back(problemView(notice));
     if (outcome) {
         view.state = "done";
         view.doneBytes = view.totalBytes;

@@ -55,7 +55,8 @@ public:
         TaskView task;
         std::int64_t beganUs; ///< its job did: later than the task if that was interrupted
     };
-    std::optional<Ended> takeEnd(JobId job, const Result<JobResult>& outcome); ///< nothing for jobs that are no task
+    /// Nothing for jobs that are no task. `service`: that ran it.
+    std::optional<Ended> takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome);
 
     std::vector<TaskView> takeMoved(); ///< what changed since the last call
     TaskJournal& journal() noexcept { return m_journal; }

@@ -40,6 +40,10 @@ template <class Io> void describe(Io& io, Of<Io, TaskView>& task)
         [&] { return mayAcceptRewritten(task) ? std::optional(acceptRewrittenText(task.plan.kind)) : std::nullopt; },
         "what it means to do it with rewritten objects, where they are in the way");
     io("problem", task.problem, "of state failed");
+    io("backend", absentIfEmpty(task.backend),
+       "what found, measured and applied changes: \"avx2\", \"cuda\"; absent while it is at work");
+    io("backend_notices", absentIfEmpty(task.backendNotices),
+       "what that did not do as asked: a device failed, and the processor did its work; absent: nothing");
     if (io.has("not_kept")) // servers and records of earlier versions have none
         io("not_kept", task.notKept, "why what happened last is not on disk: it would be lost with the daemon");
     io("result", typed(task.result, ReportType { task.plan.kind }), "of state done");

@@ -147,7 +147,7 @@ void TaskRow::showTask(const app::TaskView& task)
     m_bar->setVisible(!over);
     m_bar->setValue(static_cast<int>(BarSteps * std::min(1.0, samePhase ? std::max(before, share) : share)));
     m_bar->setAccessibleName(m_title->text());
-    const QString numbers = over ? resultText() : progressText();
+    const QString numbers = over ? resultText() + backendText() : progressText();
     m_numbers->setText(task.notKept ? notKeptText() + QStringLiteral("   ") + numbers : numbers);
     m_numbers->setToolTip(m_numbers->text());
     setRole(m_numbers, failed ? "error" : "body");
@@ -194,6 +194,14 @@ QString TaskRow::progressText() const
 QString TaskRow::notKeptText() const
 {
     return QStringLiteral("▲ %1. %2").arg(safeName(m_task.notKept->text), safeName(m_task.notKept->remedy));
+}
+
+QString TaskRow::backendText() const
+{
+    QString text;
+    for (const app::ProblemView& notice : m_task.backendNotices)
+        text += QStringLiteral("\n") + problemLine(notice);
+    return text;
 }
 
 QString TaskRow::resultText() const

@@ -29,6 +29,7 @@ signals:
 
 private:
     QString progressText() const;
+    QString backendText() const; ///< what the backend did not do as asked, a line each; empty: nothing
     QString resultText() const;
     QString notKeptText() const;
     void act(ServiceBridge::Steer how);

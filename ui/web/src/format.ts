@@ -136,6 +136,11 @@ export function shape(dimensions: readonly number[]): string {
   return dimensions.length === 0 ? 'scalar' : dimensions.join(' × ');
 }
 
+const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', cuda: 'CUDA', scalar: 'scalar' };
+
+/** What finds and applies changes, as people write it. */
+export const backendText = (name: string): string => backendNames[name] ?? name;
+
 /** What a model beside the checkpoints of steps is. */
 export const roleText = (role: string): string => (role === 'final_save' ? 'final save' : 'older than the checkpoints');
 

@@ -623,6 +623,8 @@ export interface Task {
   interrupted: boolean; // paused: the program that worked on it ended
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null; // of state failed
+  backend?: string; // what found, measured and applied changes: "avx2", "cuda"; absent while it is at work
+  backend_notices?: Problem[]; // what that did not do as asked: a device failed, and the processor did its work; absent: nothing
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
   result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;

@@ -1,8 +1,6 @@
 import { StaleBadge } from '../components/states';
-import { age, bytes, count, zone } from '../format';
+import { backendText, age, bytes, count, zone } from '../format';
 import { capabilities, detail, heardAt, now, openRun, polling } from '../state/store';
-
-const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', cuda: 'CUDA', scalar: 'scalar' };
 
 /** What following the open run moves over the network, and how old the last whole listing is. */
 function StoreReadout() {
@@ -40,7 +38,7 @@ export function StatusBar() {
       {polling.value && <span title="The daemon takes no more event streams; close other pages that show it">looks every few seconds</span>}
       <StoreReadout />
       {queue !== null && <span>{queue} not checked yet</span>}
-      {backends.length > 0 && <span>engine {backends.map((name) => backendNames[name] ?? name).join(' + ')}</span>}
+      {backends.length > 0 && <span>engine {backends.map(backendText).join(' + ')}</span>}
       <span class="spring" />
       <span>{time.toLocaleTimeString('en-GB')} {zone(time)}</span>
     </footer>

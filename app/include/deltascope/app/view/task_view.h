@@ -64,6 +64,8 @@ struct TaskView {
     bool resumable = false; ///< running the same plan again goes on from what is there
     bool interrupted = false; ///< of state paused: the program that worked on it ended; resuming begins here
     std::optional<ProblemView> problem; ///< of state failed
+    std::string backend; ///< what found, measured and applied changes: "avx2", "cuda"; empty while it is at work
+    std::vector<ProblemView> backendNotices; ///< what that did not do as asked: a device failed
     /// Why what happened last is not on disk: it would be lost with the program.
     std::optional<ProblemView> notKept;
     std::optional<JobResult> result; ///< of state done

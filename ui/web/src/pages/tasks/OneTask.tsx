@@ -9,7 +9,7 @@ import { Rewritten } from '../../components/Rewritten';
 import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText, WorstCode } from '../../components/states';
 import { Table } from '../../components/Table';
-import { bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
+import { backendText, bytes, clock, count, duration, exact, fullTime, percent, rate, safeName, unknown } from '../../format';
 import { useResource } from '../../state/resource';
 import { now, tasks } from '../../state/store';
 import { navigate } from '../../router';
@@ -59,9 +59,11 @@ function TaskFacts({ task }: { task: Task }) {
           {!over(task) && <><dt>Done</dt><dd>{task.total > 0 ? `${percent(task.done / task.total)}, ${bytes(task.done)} of ${bytes(task.total)}` : bytes(task.done)}</dd></>}
           {!over(task) && <><dt>Rate</dt><dd>{task.rate > 0 ? rate(task.rate) : unknown}</dd></>}
           <dt>Elapsed</dt><dd>{duration(task.elapsed_s)}</dd>
+          {task.backend !== undefined && <><dt>Engine</dt><dd>{backendText(task.backend)}</dd></>}
           <dt>Started</dt><dd title={fullTime(task.started_us)}>{clock(task.started_us, now.value)} by {safeName(task.by)}</dd>
           <dt>Run</dt><dd><Link to={runPage(task.run)} keep={false}><Name text={task.run} /></Link></dd>
         </dl>
+        {task.backend_notices && <div class="card-body">{task.backend_notices.map((notice, i) => <ProblemText key={i} problem={notice} />)}</div>}
       </Card>
       {result && task.kind === 'verify' && <Verified report={result as VerifyReport} run={task.run} />}
       {result && task.kind === 'materialize' && <Materialized report={result as MaterializeReport} />}
