@@ -239,8 +239,8 @@ TEST(DcpIndex, RefusesBrokenArchives)
     EXPECT_EQ(errorFor(with(directory + 42, "\x40")), Code::Malformed); // no header there
     EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\x7f")), Code::Malformed);
     EXPECT_EQ(errorFor(with(directory + 42, "\xff\xff\xff\xff")), Code::Malformed); // without a ZIP64 field
-    EXPECT_EQ(errorFor(with(directory + 24, "\xff\xff\xff\x7f")), Code::Malformed);
-    EXPECT_EQ(errorFor(with(good.size() - 10, "\xff\xff\xff\xff")), Code::Hostile); // size of the directory
+    EXPECT_EQ(errorFor(with(directory + 24, "\xff\xff\xff\x7f")), Code::Hostile);
+    EXPECT_EQ(errorFor(with(good.size() - 10, "\xff\xff\xff\xff")), Code::Malformed); // size of the directory
     EXPECT_EQ(errorFor(with(good.size() - 6, "\xff\xff\xff\x7f")), Code::Malformed); // place of the directory
     EXPECT_EQ(errorFor(with(good.size() - 12, "\x04")), Code::Malformed); // number of records
     EXPECT_EQ(errorFor(with(good.size() - 12, "\xff\xff")), Code::Malformed); // ZIP64 without its records

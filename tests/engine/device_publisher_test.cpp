@@ -432,30 +432,33 @@ TEST_F(FromDevice, ADeviceWithoutRoomSendsTheModelDownWholeAndSaysSo)
 {
     if (test::isRealDevice())
         GTEST_SKIP() << "a device does not fail when it is asked to";
-    const std::string into = folder.path("run");
-    Open publisher(optionsFor(into));
     const Model first = firstModel(1);
     const Model next = trained(first, 2);
-    trainer.hold(first);
-    std::string failed;
-    for (std::uint64_t call = 1; failed != "cuMemAlloc"; ++call) { // the first one of the step allocates the copies
+    bool isFound = false;
+    for (std::uint64_t call = 1; !isFound; ++call) {
+        const std::string into = folder.path(fmt::format("run-{}", call));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
         test::FakeDriverPlan plan;
         plan.failAtCall = call;
         plan.failWith = cuda::OutOfMemory;
         test::plan(plan);
-        static_cast<void>(publisher.publish(trainer.tensors(), "a"));
-        failed = test::counts().failed;
-        ASSERT_NE(failed, "") << "no call allocates";
+        const std::string outcome = publisher.publish(trainer.tensors(), "a");
+        const std::string failed = test::counts().failed;
+        test::plan({});
+        ASSERT_NE(failed, "") << "no call allocates the copy";
+        if (failed != "cuMemAlloc" || !outcome.empty()) // without room for its own tables the queue does not open
+            continue;
+        isFound = true;
+        EXPECT_NE(std::string(publisher.step.notice).find("DS-NOSPACE: the device has no room for a copy of the model"),
+                  std::string::npos)
+            << publisher.step.notice;
+        trainer.hold(next);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        EXPECT_STREQ(publisher.step.notice, "") << "said once";
+        EXPECT_EQ(publisher.step.bytes_down, 122600U);
+        EXPECT_EQ(stateOf(into, 2), next);
     }
-    test::plan({});
-    EXPECT_NE(std::string(publisher.step.notice).find("DS-NOSPACE: the device has no room for a copy of the model"),
-              std::string::npos)
-        << publisher.step.notice;
-    trainer.hold(next);
-    ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
-    EXPECT_STREQ(publisher.step.notice, "") << "said once";
-    EXPECT_EQ(publisher.step.bytes_down, 122600U);
-    EXPECT_EQ(stateOf(into, publisher.step.step), next);
 }
 
 TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)

@@ -94,6 +94,7 @@ TEST(ModelBeside, TheAnswerIsKeptWhileBothAreTheSame)
 {
     Session session;
     session.openCatalog();
+    session.openRecords();
     Folder folder;
     folder.put("model.safetensors", model('c'));
     EXPECT_EQ(saidOf(analyzed(session, folder)), "the final save is the state of step 30");

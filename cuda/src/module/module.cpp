@@ -38,13 +38,12 @@ std::int32_t report(const Error& error, DeviceFault* fault)
     fault->code = static_cast<std::int32_t>(error.code);
     copyText(error.text, fault->text);
     copyText(error.action, fault->action);
-    return fault->code;
+    return 1;
 }
 
 /// 0, or what to return instead.
 template <class Work> std::int32_t guarded(DeviceFault* fault, Work work)
 {
-    static_assert(static_cast<std::int32_t>(Code::Internal) != 0 && static_cast<std::int32_t>(Code::NoSpace) != 0);
     try {
         const Result<void> done = work();
         return done ? 0 : report(done.error(), fault);

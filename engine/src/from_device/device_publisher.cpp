@@ -108,7 +108,6 @@ Result<std::unique_ptr<DevicePublisher>> DevicePublisher::open(const DeviceModul
     if (module.open(ordinal, &device, &fault) != 0)
         return fail(errorOf(fault));
     parts->device = std::make_unique<OwnDevice>(module, device);
-    DS_TRY(std::unique_ptr<DeviceQueue> queue, DeviceQueue::open(module, device));
 
     Workbench& bench = parts->bench;
     bench.layouts = builtinLayouts();
@@ -116,7 +115,8 @@ Result<std::unique_ptr<DevicePublisher>> DevicePublisher::open(const DeviceModul
     bench.threads = options.threads;
     bench.nowUs = systemNowUs;
     DS_TRY(std::shared_ptr<const DiffBackend> processor, bench.diff());
-    parts->kept = std::make_unique<KeptModel>(std::move(queue), std::move(processor), options.keepsOnDevice);
+    parts->kept = std::make_unique<KeptModel>([&module, device] { return DeviceQueue::open(module, device); },
+                                              std::move(processor), options.keepsOnDevice);
 
     const Address into = Address(options.into);
     DS_CHECK(bench.stores->create(into, parts->task));

@@ -38,12 +38,40 @@ std::string describe(const TensorInfo& tensor)
 
 } // namespace
 
-KeptModel::KeptModel(std::unique_ptr<DeviceQueue> queue, std::shared_ptr<const DiffBackend> processor,
-                     bool keepsOnDevice)
-    : m_queue(std::move(queue))
+/// While the queue reads or writes memory of a function, which declares that memory first. Without done() the queue is
+/// closed: what was submitted to one that failed may still come, and must not find that memory gone.
+class KeptModel::Use {
+public:
+    explicit Use(KeptModel& model)
+        : m_model(model)
+    {
+    }
+    ~Use()
+    {
+        if (!m_isDone)
+            m_model.closeQueue();
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    void done() noexcept { m_isDone = true; }
+
+private:
+    KeptModel& m_model;
+    bool m_isDone = false;
+};
+
+KeptModel::KeptModel(OpenQueue openQueue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice)
+    : m_openQueue(std::move(openQueue))
     , m_processor(std::move(processor))
     , m_keepsOnDevice(keepsOnDevice)
 {
+}
+
+void KeptModel::closeQueue() noexcept
+{
+    m_queue.reset();
+    m_device.clear();
+    m_deviceIsCurrent = false;
 }
 
 void KeptModel::clear() noexcept
@@ -58,6 +86,9 @@ void KeptModel::clear() noexcept
 
 Result<void> KeptModel::expectUsable(const std::vector<DeviceTensor>& tensors, void* stream)
 {
+    if (!m_queue) {
+        DS_TRY(m_queue, m_openQueue());
+    }
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const DeviceTensor& tensor = tensors[i];
         if (i > 0 && tensors[i - 1].info.name == tensor.info.name)
@@ -85,6 +116,7 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
         return fail(Code::Usage, "a model has at least one tensor");
     DS_CHECK(expectUsable(tensors, stream));
     std::vector<std::vector<std::byte>> host(tensors.size());
+    Use use(*this);
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         host[i].resize(tensors[i].info.bytes());
@@ -97,6 +129,7 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
     for (const DeviceTensor& tensor : tensors)
         m_tensors.push_back(tensor.info);
     DS_CHECK(keepOnDevice(tensors));
+    use.done();
     return bytes;
 }
 
@@ -159,9 +192,11 @@ Result<DeviceChangeSet> KeptModel::compare(std::vector<DeviceTensor> tensors, vo
     DS_CHECK(expectUsable(tensors, stream));
     DeviceChangeSet changes;
     changes.tensors.resize(tensors.size());
+    Use use(*this);
     const bool wasCurrent = std::exchange(m_deviceIsCurrent, false); // until all of it is done
     DS_CHECK(wasCurrent ? compareOnDevice(tensors, changes) : compareOnHost(tensors, changes));
     DS_CHECK(keepOnDevice(tensors));
+    use.done();
     return changes;
 }
 
@@ -225,9 +260,11 @@ Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& chan
             pairs.push_back(pieces[i].pair);
             places.push_back({ found[i].positions.data(), found[i].values.data(), rooms[i], 0 });
         }
+        Use use(*this);
         DS_CHECK(m_queue->call(m_queue->module().extract, static_cast<const DevicePair*>(pairs.data()),
                                std::uint64_t { pairs.size() }, width, places.data()));
         DS_CHECK(wait());
+        use.done();
         std::vector<std::size_t> again;
         for (std::size_t n = 0; n < left.size(); ++n) {
             const std::size_t i = left[n];
@@ -258,8 +295,10 @@ Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, 
         const std::uint64_t all = tensors[i].info.bytes();
         for (std::uint64_t at = 0; at < all; at += StagedBytes) {
             staged.resize(std::min<std::uint64_t>(StagedBytes, all - at));
+            Use use(*this);
             DS_CHECK(m_queue->fetch(staged, tensors[i].address + at));
             DS_CHECK(wait());
+            use.done();
             StretchChanges found { at / width, {}, {} };
             found.positions.resize(staged.size() / width + DiffBackend::SlackElements);
             found.values.resize(found.positions.size() * width);

@@ -6,6 +6,7 @@
 #include "state/changed_state.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,8 +31,10 @@ struct DeviceChangeSet {
 /// is wanted and fits, a second one on the device, so that only what changed comes down. One thread at a time.
 class KeptModel {
 public:
+    using OpenQueue = std::function<Result<std::unique_ptr<DeviceQueue>>()>;
+
     /// `processor` compares where the device keeps no copy. `keepsOnDevice`: whether a copy there is wanted.
-    KeptModel(std::unique_ptr<DeviceQueue> queue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice);
+    KeptModel(OpenQueue openQueue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice);
 
     const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; } ///< by name
     ByteSpan bytesOf(std::size_t tensor) const noexcept { return m_host[tensor]; }
@@ -49,13 +52,15 @@ public:
     void accept(const DeviceChangeSet& changes);
     /// What was compared last is given up: the copy on the device is already newer, and is not used for the next one.
     void giveUp() noexcept { m_deviceIsCurrent = false; }
-    void clear() noexcept;
-
     /// Why the device keeps no copy although it should; nothing if it does.
     const std::optional<Error>& whyNotOnDevice() const noexcept { return m_whyNotOnDevice; }
 
 private:
     struct Piece;
+    class Use;
+    void clear() noexcept;
+    /// Ends what was submitted, and forgets it. What the device keeps goes, too.
+    void closeQueue() noexcept;
     Result<void> expectUsable(const std::vector<DeviceTensor>& tensors, void* stream);
     Result<void> expectSameModel(const std::vector<DeviceTensor>& tensors) const;
     Result<void> compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
@@ -65,7 +70,8 @@ private:
     Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
     Result<void> wait() { return m_queue->call(m_queue->module().wait); }
 
-    std::unique_ptr<DeviceQueue> m_queue;
+    OpenQueue m_openQueue;
+    std::unique_ptr<DeviceQueue> m_queue; ///< null: it is opened again when it is needed
     std::shared_ptr<const DiffBackend> m_processor;
     bool m_keepsOnDevice;
     std::vector<TensorInfo> m_tensors;

@@ -76,7 +76,7 @@ struct DeviceDigest {
 struct DeviceHandle;
 struct DeviceQueueHandle;
 
-/// Functions return 0, or a Code and fill the fault. A queue belongs to one thread at a time; what is submitted to it
+/// Functions return 0, or 1 and fill the fault. A queue belongs to one thread at a time; what is submitted to it
 /// is done in order, results are there after wait(), and until then everything that was handed over stays alive and
 /// unchanged. After a fault that the device does not recover from every function fails at once.
 struct DeviceModule {

@@ -624,7 +624,8 @@ export interface Task {
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null; // of state failed
   backend?: string; // what found, measured and applied changes: "avx2", "cuda"; absent while it is at work
-  backend_notices?: Problem[]; // what that did not do as asked: a device failed, and the processor did its work; absent: nothing
+  /** what that did not do as asked: a device failed, and the processor did its work; absent: nothing */
+  backend_notices?: Problem[];
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
   result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;
@@ -848,7 +849,7 @@ export interface LineageRow {
   verified: Verified | null;
   restore: Restore | null;
   forms: LineageForm[]; // empty for a single one
-  problem: Problem | null; // the first one
+  problem: Problem | null; // the first one that is no notice, else the first notice
   refs: string[]; // latest, …
   surviving: boolean; // false for steps of an epoch that was overwritten and cannot be rebuilt
   restores?: number; // as that of a step
