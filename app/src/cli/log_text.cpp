@@ -125,7 +125,7 @@ std::string problemsText(const app::RunView& run, const Style& style)
     std::string text;
     if (!run.problems.empty()) {
         constexpr std::size_t MostProblems = 12;
-        text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
+        text += "\n" + paint(style, Paint::Bold, problemsHeading(run.problems)) + "\n";
         for (std::size_t i = 0; i < std::min(run.problems.size(), MostProblems); ++i)
             text += problemText(run.problems[i], style);
         if (run.problems.size() > MostProblems)

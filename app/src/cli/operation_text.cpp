@@ -72,9 +72,15 @@ bool namesStep(const app::ProblemView& problem)
     return !problem.step || problem.text.find(fmt::format("tep {}", *problem.step)) != std::string::npos;
 }
 
+std::string problemsHeading(const std::vector<app::ProblemView>& problems)
+{
+    const app::ProblemView* const worst = app::gravest(problems);
+    return worst && app::isNotice(*worst) ? "Notices" : "Problems";
+}
+
 std::string problemText(const app::ProblemView& problem, const Style& style)
 {
-    std::string text = "  " + paint(style, Paint::Warn, problem.code) + "  ";
+    std::string text = "  " + paint(style, app::isNotice(problem) ? Paint::Dim : Paint::Warn, problem.code) + "  ";
     text += namesStep(problem) ? "" : fmt::format("step {}: ", *problem.step);
     text += safe(problem.text) + "\n";
     if (!problem.where.empty())
@@ -215,7 +221,7 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     for (const app::StepVerdictView& step : report.steps)
         problems.insert(problems.end(), step.problems.begin(), step.problems.end());
     if (!problems.empty())
-        text += "\n" + paint(style, Paint::Bold, "Problems") + "\n";
+        text += "\n" + paint(style, Paint::Bold, problemsHeading(problems)) + "\n";
     for (std::size_t i = 0; i < problems.size();) {
         text += problemText(problems[i], style);
         const std::size_t first = i++;

@@ -48,6 +48,8 @@ std::string doctorText(const app::DoctorView& report, const Style& style);
 /// What a command moved over the network, in one line.
 std::string meterText(const app::StoreMeterView& meter);
 std::string problemText(const app::ProblemView& problem, const Style& style);
+/// "Problems", or "Notices" where nothing among them is wrong.
+std::string problemsHeading(const std::vector<app::ProblemView>& problems);
 /// Whether the text of a problem says by itself which step it is about, or there is none.
 bool namesStep(const app::ProblemView& problem);
 

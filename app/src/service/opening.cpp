@@ -127,10 +127,11 @@ namespace {
 
 Result<void> openChain(Workbench& bench, OpenState& state, TaskContext& task)
 {
-    DS_TRY(state.path, tryPlans(*state.plans, [&](const Plan& plan) {
+    DS_TRY(PathPtr opened, tryPlans(*state.plans, [&](const Plan& plan) {
                return openChecked(bench, *state.run, plan, state.acceptRewritten, task);
            }));
-    state.state = state.path;
+    state.path = opened.get();
+    state.state = std::move(opened);
     return {};
 }
 

@@ -38,7 +38,7 @@ struct OpenState {
     std::optional<FallbackPlans> plans; ///< nothing for a file
     bool acceptRewritten = false;
     std::shared_ptr<const State> state; ///< along the present plan; null: see chooseState()
-    PathPtr path; ///< it, if it is a version; else null
+    const PathState* path = nullptr; ///< it, if it is a version; as long as `state`
     const FileState* file = nullptr; ///< it, if it is a file
 
     /// What makes the choice of the state doubtful, a second model beside it; forms that proved damaged, and what is

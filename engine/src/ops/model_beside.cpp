@@ -128,11 +128,13 @@ Result<void> compareModelBeside(Workbench& bench, Run& run, std::uint64_t mostBy
         DS_TRY(const std::optional<bool> same, model.equals(i));
         if (!same.value_or(false))
             continue;
-        std::string text = fmt::format("the {} is the state of step {}",
-                                       run.isFinalSave(*found) ? "final save" : "model beside the checkpoints",
-                                       version.step());
+        std::string text =
+            fmt::format("the {} is the state of step {}",
+                        run.isFinalSave(*found) ? "final save" : "model beside the checkpoints", version.step());
         if (std::ranges::find(notes, text, &Error::text) == notes.end())
-            notes.push_back(Error { Code::Repeated, std::move(text), found->objects.name, found->step(), {} });
+            notes.push_back(
+                Error { Code::Repeated, std::move(text), found->objects.name, found->step(),
+                        "Nothing to do: a trainer saves its last or its best state once more at the end." });
         return {};
     }
     return {};

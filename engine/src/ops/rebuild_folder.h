@@ -3,6 +3,7 @@
 #include "deltascope/base/short_list.h"
 #include "deltascope/engine/evidence.h"
 #include "deltascope/engine/file_system.h"
+#include "deltascope/engine/hash_tree.h"
 
 #include "output_layout.h"
 
