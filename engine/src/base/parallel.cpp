@@ -1,5 +1,5 @@
-#include "deltascope/base/threads.h"
 #include "deltascope/engine/parallel.h"
+#include "deltascope/base/threads.h"
 
 #include <algorithm>
 #include <atomic>
