@@ -370,8 +370,9 @@ TEST_F(FromDevice, WhatIsNoModelOfThisDeviceIsRefused)
 
 TEST_F(FromDevice, OptionsAreRefusedThatMakeNoSense)
 {
+    const std::string into = folder.path("run");
     const auto refusal = [&](auto change) {
-        DsDeviceOptions options = optionsFor(folder.path("run"));
+        DsDeviceOptions options = optionsFor(into);
         change(options);
         const Open publisher(options);
         return publisher.error ? std::string(word(publisher.error->code)) : std::string();
@@ -382,7 +383,7 @@ TEST_F(FromDevice, OptionsAreRefusedThatMakeNoSense)
     EXPECT_EQ(refusal([](auto& options) { options.device = 99; }), "DS-UNSUPPORTED");
     DsError error {};
     DsDevicePublisher* publisher = nullptr;
-    DsDeviceOptions options = optionsFor(folder.path("run"));
+    DsDeviceOptions options = optionsFor(into);
     options.module = "/nowhere/module.so";
     EXPECT_NE(ds_device_open(&options, &publisher, &error), 0);
     EXPECT_STREQ(error.code, "DS-UNSUPPORTED");
