@@ -1,6 +1,7 @@
 #include "compare_forms.h"
 
 #include "audit/replay_audit.h"
+#include "correspondence.h"
 #include "deltascope/engine/walk.h"
 #include "element_compare.h"
 
@@ -19,18 +20,10 @@ struct SideBySide {
     VersionFacts ofForm; ///< of the last link of the second way
 };
 
-bool holdSameTensors(const PathState& a, const PathState& b)
-{
-    return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
-                      [](const TensorInfo& x, const TensorInfo& y) {
-                          return x.name == y.name && x.dtype == y.dtype && x.shape == y.shape;
-                      });
-}
-
 Result<SideBySide> replayBoth(const WalkMeans& means, const PathState& a, const PathState& b, TaskContext& task)
 {
     SideBySide result;
-    result.sameTensors = holdSameTensors(a, b);
+    result.sameTensors = haveSameTensors(a, b);
     if (!result.sameTensors)
         return result;
     ReplayAudit audit(b, true);

@@ -205,4 +205,12 @@ std::string FormDifference::text() const
                                   : ": they are compared as if both were the same");
 }
 
+bool haveSameTensors(const State& a, const State& b)
+{
+    return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
+                      [](const TensorInfo& x, const TensorInfo& y) {
+                          return x.name == y.name && x.dtype == y.dtype && x.shape == y.shape;
+                      });
+}
+
 } // namespace deltascope

@@ -20,4 +20,7 @@ struct Correspondence {
 /// prefixes that the user names; nothing: they are looked for.
 Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given);
 
+/// Whether two states have tensors of the same names, dtypes and shapes.
+bool haveSameTensors(const State& a, const State& b);
+
 } // namespace deltascope

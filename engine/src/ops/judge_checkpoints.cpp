@@ -12,16 +12,7 @@ namespace deltascope {
 
 namespace {
 
-bool isCheckpoint(const Version& version) { return version.kind == VersionKind::Anchor && isUsable(version); }
-
 bool isJudged(const Version& version) { return version.facts && version.facts->replayed; }
-
-/// About: what is known of headers that were read earlier is how many elements there are.
-std::uint64_t bytesOf(const Version& version)
-{
-    constexpr std::uint64_t UsualElement = 2;
-    return version.summary->storedElements * UsualElement;
-}
 
 /// The first version that may be read: the same one at each look, whatever is judged by then.
 std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
@@ -29,7 +20,7 @@ std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
     std::size_t first = run.versions.size();
     while (first > 0) {
         const Version& version = run.versions[first - 1];
-        const std::uint64_t needed = isCheckpoint(version) ? bytesOf(version) : 0;
+        const std::uint64_t needed = isCheckpoint(version) ? aboutBytesOf(version) : 0;
         if (needed > bytes / 2) // each is read beside the one before it
             break;
         bytes -= 2 * needed;
@@ -82,6 +73,14 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
 
 }
 
+bool isCheckpoint(const Version& version) { return version.kind == VersionKind::Anchor && isUsable(version); }
+
+std::uint64_t aboutBytesOf(const Version& version)
+{
+    constexpr std::uint64_t UsualElement = 2;
+    return version.summary->storedElements * UsualElement;
+}
+
 std::optional<std::size_t> judgedBeside(const Run& run, std::size_t at)
 {
     const bool isJudgedSo = run.layout->standAlone() && isCheckpoint(run.versions[at]);
@@ -106,7 +105,7 @@ Result<void> judgeCheckpoints(Workbench& bench, Run& run, const AnalyzeOptions& 
         --first;
     std::uint64_t bytes = 0;
     for (std::size_t i = std::max(first, affordable); i <= last; ++i)
-        bytes += isWanted(i) ? 2 * bytesOf(run.versions[i]) : 0;
+        bytes += isWanted(i) ? 2 * aboutBytesOf(run.versions[i]) : 0;
     if (bytes == 0)
         return {};
     task.beginPhase("values", bytes);

@@ -1,12 +1,14 @@
 #include "model_beside.h"
 
+#include "correspondence.h"
 #include "deltascope/engine/path_state.h"
 #include "deltascope/engine/walk.h"
-#include "stretches.h"
+#include "judge_checkpoints.h"
 
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,16 +17,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::size_t MostCompared = 32; ///< checkpoints
-
-bool haveSameTensors(const State& a, const State& b)
-{
-    const TensorRange ofA = a.tensors();
-    const TensorRange ofB = b.tensors();
-    bool same = ofA.size() == ofB.size();
-    for (std::size_t i = 0; same && i < ofA.size(); ++i)
-        same = ofA[i].name == ofB[i].name && ofA[i].dtype == ofB[i].dtype && ofA[i].shape == ofB[i].shape;
-    return same;
-}
 
 /// Whether two states hold the same bits; reading ends with the first difference.
 Result<bool> areEqual(const State& a, const State& b, const WalkMeans& means, TaskContext& task)
@@ -36,7 +28,7 @@ Result<bool> areEqual(const State& a, const State& b, const WalkMeans& means, Ta
     std::atomic<bool> differs = false;
     const auto compare = [&](std::size_t, PairReader& reader) -> Result<void> {
         return forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) -> Result<void> {
-            if (!differs && std::ranges::equal(x, y))
+            if (!differs && means.backend->count(x, y, 1) == 0)
                 return {};
             differs = true;
             return fail(Code::Canceled, "the states differ");
@@ -101,20 +93,12 @@ private:
     TaskContext& m_task;
 };
 
-std::uint64_t stateBytesOf(const Version& version)
-{
-    constexpr std::uint64_t UsualElement = 2;
-    return version.summary ? version.summary->storedElements * UsualElement : 0;
-}
-
-bool isComparable(const Version& version) { return version.kind == VersionKind::Anchor && isUsable(version); }
-
 }
 
 Result<void> compareModelBeside(Workbench& bench, Run& run, std::uint64_t mostBytes, TaskContext& task)
 {
     const auto found = std::find_if(run.versions.begin(), run.versions.end(), std::mem_fn(&Version::besideSteps));
-    if (found == run.versions.end() || !isComparable(*found) || 2 * stateBytesOf(*found) > mostBytes)
+    if (found == run.versions.end() || !isCheckpoint(*found) || 2 * aboutBytesOf(*found) > mostBytes)
         return {};
     const auto at = static_cast<std::size_t>(found - run.versions.begin());
     ModelBeside model(bench, run, at, task);
@@ -122,7 +106,7 @@ Result<void> compareModelBeside(Workbench& bench, Run& run, std::uint64_t mostBy
     std::size_t compared = 0;
     for (std::size_t i = run.versions.size(); i-- > 0 && compared < MostCompared;) {
         const Version& version = run.versions[i];
-        if (version.besideSteps || !isComparable(version))
+        if (version.besideSteps || !isCheckpoint(version))
             continue;
         ++compared;
         DS_TRY(const std::optional<bool> same, model.equals(i));
