@@ -7,8 +7,8 @@
 
 namespace deltascope {
 
-/// Under which key the catalog keeps what the headers of a base say: not that of a run in the same place, whose changes
-/// are told.
+/// The key under which the catalog keeps the summary of a base. A run in the same place has another key: its changes
+/// become events.
 std::string baseKey(const ObjectStore& store);
 
 /// The checkpoint outside of a run that its chain starts from. Errors: BaseMissing (the folder holds none or several;

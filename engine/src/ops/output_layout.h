@@ -26,8 +26,8 @@ struct OutputLayout {
     std::uint64_t sizeBytes = 0; ///< of all shards
 };
 
-/// Shards as in the checkpoint that the state begins with (State::fileOf()); with `shardBytes` > 0 cut anew, each
-/// tensor whole.
+/// Keeps the shards of the checkpoint that the state begins with (State::fileOf()). With `shardBytes` > 0 it cuts new
+/// ones of that size and never splits a tensor.
 OutputLayout makeOutputLayout(const State& state, std::uint64_t shardBytes);
 
 /// Whether a file beside the weights belongs to a checkpoint that is to be loaded: config, tokenizer, generation

@@ -23,10 +23,10 @@ struct OpenVersion {
 
 class Records;
 
-/// How what is read of a run is held against what is on record of it, and against what stands there in the end.
+/// How reads of a run are compared with the records, and with the store behind the last read.
 struct ReadRules {
     unsigned threads = 1; ///< to open with, and to compare with
-    /// What is read has to be what is on record of it, and what stands there behind the last read (expectSoundReads()).
+    /// Compares every read with the records, and in expectSoundReads() with what the store holds by then.
     bool isWatched = false;
     Records* records = nullptr; ///< of what is watched; outlives the path; null: nothing is on record
     /// Reads objects that were rewritten since they were first seen instead of refusing them.
@@ -62,9 +62,9 @@ using PathPtr = std::shared_ptr<const PathState>; ///< never null in a result
 /// State::expectRecorded() names the first link behind which the state is not the recorded one; to find it the path is
 /// replayed once more. Errors: those of Layout::index and Layout::checkPayload for the first link that has one, with
 /// the step.
-/// Where it is watched, what is read has to be what the leaves on record (Records) say; where an object changes
-/// meanwhile, what was used has to be what stands there in the end. Without a call of expectSoundReads() behind the
-/// last read that is not known. Errors: also Digest, Rewritten. Damaged records are told by readNotices().
+/// A watched path compares each read with the leaves that Records hold. Where an object changes meanwhile, the bytes
+/// that were used must equal those that the store holds in the end; expectSoundReads(), called behind the last read,
+/// checks that. Errors: also Digest, Rewritten. readNotices() reports damaged records.
 Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
 
 /// Told about each block after each link that touches the tensor. `state` is the block behind the link.

@@ -11,8 +11,8 @@
 
 namespace deltascope {
 
-/// Steps that are told by their neighbours alone: "hf-10" and "hf-20" beside each other, or "10" and "20" in a source
-/// in which no name has a step word. Numbers that count from 0 without a gap (ranks), years and days are none.
+/// Names that are steps only among neighbours of their kind: "hf-10" and "hf-20" beside each other, or "10" and "20" in
+/// a source in which no name has a step word. Numbers that count from 0 without a gap (ranks), years and days are none.
 class CountedSteps {
 public:
     /// `folders`: all that hold weights.
