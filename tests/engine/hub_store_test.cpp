@@ -61,6 +61,7 @@ public:
     std::atomic<bool> keepsRemoved = false; ///< says that it removes, and does not
     std::atomic<bool> saysMissing = false; ///< removes, and says that there was nothing
     std::atomic<bool> tellsOtherHash = false; ///< behind the redirect
+    std::string otherWriter; ///< what another program puts over each copy, if not empty; set before requests
 
 private:
     struct File {
@@ -76,6 +77,12 @@ private:
         hash.resize(64, '0');
         hash[63] = '1'; // never that of nothing
         return hash;
+    }
+    std::string textOfHash(const std::string& hash) const
+    {
+        const auto file = std::find_if(m_files.begin(), m_files.end(),
+                                       [&](const auto& one) { return hashOf(one.second.text) == hash; });
+        return file == m_files.end() ? std::string() : file->second.text;
     }
     json entryOf(const std::string& path) const
     {
@@ -124,6 +131,10 @@ private:
             const json line = json::parse(rest.substr(0, rest.find('\n')));
             rest.remove_prefix(rest.find('\n') + 1);
             const std::string path = line["path"];
+            if (line["type"] == "copyFile") {
+                m_files[path] = { otherWriter.empty() ? textOfHash(line["xetHash"]) : otherWriter, ++m_changes };
+                continue;
+            }
             const std::size_t had = m_files.count(path);
             if (!keepsRemoved)
                 m_files.erase(path);
@@ -280,6 +291,24 @@ TEST(HubStore, PutIfAbsentIsOnlyForASoleWriter)
     const auto exists = hub.open(true)->put("a", payload, PutMode::IfAbsent, anyTask());
     ASSERT_FALSE(exists);
     EXPECT_EQ(exists.error().code, Code::Exists);
+}
+
+TEST(HubStore, TwoWhoPutIfAbsentAtTheSameTimeAreToldApart)
+{
+    BucketHub hub;
+    hub.set("run/a", "ours");
+    const auto store = hub.open(true);
+    EXPECT_TRUE(store->copy("a", "b", PutMode::IfAbsent, anyTask()));
+    EXPECT_EQ(*textOf(*store, "b", 4), "ours");
+    hub.otherWriter = "theirs";
+    const auto lost = store->copy("a", "c", PutMode::IfAbsent, anyTask());
+    ASSERT_FALSE(lost);
+    EXPECT_EQ(lost.error().code, Code::Exists);
+    EXPECT_EQ(lost.error().where, "c");
+    EXPECT_EQ(*textOf(*store, "c", 6), "theirs");
+    const auto replaced = store->copy("a", "c", PutMode::Replace, anyTask());
+    ASSERT_FALSE(replaced);
+    EXPECT_EQ(replaced.error().code, Code::Rewritten);
 }
 
 TEST(HubStore, RemovalsAreSeenToBeDone)

@@ -244,7 +244,8 @@ Status memcpyHtoDAsync(Address to, const void* from, std::size_t bytes, Handle s
         static_cast<Stream*>(stream)->submitted.push_back([=] {
             if (!isOfDevice(to, bytes))
                 return IllegalAddress;
-            std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+            if (bytes > 0)
+                std::memcpy(reinterpret_cast<void*>(to), from, bytes);
             return Success;
         });
         return Success;
@@ -269,7 +270,8 @@ Status memcpyDtoDAsync(Address to, Address from, std::size_t bytes, Handle strea
         static_cast<Stream*>(stream)->submitted.push_back([=] {
             if (!isOfDevice(to, bytes) || !isOfDevice(from, bytes))
                 return IllegalAddress;
-            std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+            if (bytes > 0)
+                std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
             return Success;
         });
         return Success;

@@ -44,7 +44,10 @@ Result<ObjectInfo> BucketStore::placeUnder(PutMode mode, const BatchOperation& o
         return place(operation, sizeBytes, key, task);
     const std::lock_guard lock(m_absentMutex); // among the writers of this store it is one step
     DS_CHECK(checkAbsent(key, task));
-    return place(operation, sizeBytes, key, task);
+    Result<ObjectInfo> object = place(operation, sizeBytes, key, task);
+    if (!object && object.error().code == Code::Rewritten) // the Hub keeps the later of two adds
+        return fail(Code::Exists, "another program put an object of this key at the same time", std::string(key));
+    return object;
 }
 
 /// Once more with a new session where the servers have lost what an earlier one left there.
