@@ -61,7 +61,7 @@ public:
 private:
     std::vector<std::byte> m_before;
     std::vector<StoredTensor> m_tensors;
-    ValueHistories m_histories;
+    std::map<std::string, ValueHistory> m_histories; ///< by tensor
 };
 
 TEST(DemoHealth, NothingIsSuspectInASoundRun)

@@ -249,7 +249,7 @@ public:
             if (!entry.digest.empty()) {
                 const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
                 digest->update(asBytes(found->second.data));
-                if (digest->hex() != entry.digest)
+                if (digest->hex() != entry.digest.view())
                     failedDigests.push_back(entry.name());
             }
         }

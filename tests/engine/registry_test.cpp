@@ -149,13 +149,13 @@ TEST(VersionIndex, FindsEntriesAndAddsUpWhatIsKnown)
     for (const char* name : { "a", "b.c", "d" }) {
         TensorEntry& entry = index.tensors.emplace_back();
         entry.setName(name);
-        entry.storedElements = 2;
+        entry.setStoredElements(2);
     }
     EXPECT_EQ(index.storedElements(), 6U);
     EXPECT_EQ(index.find("b.c"), &index.tensors[1]);
     EXPECT_EQ(index.find("b"), nullptr);
     EXPECT_EQ(index.find("z"), nullptr);
-    index.tensors[1].storedElements.reset();
+    index.tensors[1] = TensorEntry();
     EXPECT_FALSE(index.countsKnown());
     EXPECT_EQ(index.storedElements(), 4U);
 }

@@ -300,7 +300,7 @@ TEST(SlimeV2Index, ReadsADelta)
     EXPECT_FALSE(index->countsKnown());
     EXPECT_TRUE(index->notes.empty());
     ASSERT_EQ(index->tensors.size(), 1U);
-    EXPECT_EQ(index->tensors[0].digest, SlimeDigest);
+    EXPECT_EQ(index->tensors[0].digest.view(), SlimeDigest);
     EXPECT_FALSE(index->tensors[0].info());
 }
 
@@ -427,7 +427,7 @@ TEST(SlimeV2Index, ReportsContradictionsAndMissingDigests)
     const auto noDigest = indexOf(dataFile(SlimeFrame, {}));
     ASSERT_TRUE(noDigest);
     EXPECT_EQ(countNotes(noDigest->notes, Code::Claim), 1U);
-    EXPECT_EQ(noDigest->tensors[0].digest, "");
+    EXPECT_EQ(noDigest->tensors[0].digest.view(), "");
 
     IndexMeta noChecksum;
     noChecksum.checksum.clear();
@@ -469,7 +469,7 @@ TEST(SlimeV2Index, TensorsMayBeNamedInAnyOrderAndInAnyFile)
     std::string seen;
     for (const TensorEntry& entry : index->tensors)
         seen += fmt::format("{} {} {} {}\n", entry.name(), entry.extents[0].object, entry.extents[0].bytes,
-                            entry.digest == other);
+                            entry.digest.view() == other);
     EXPECT_EQ(seen, "model.a 1 4 true\nmodel.b 0 2 true\nmodel.c 1 3 false\nmodel.z 0 1 false\n");
     EXPECT_TRUE(index->notes.empty());
 }

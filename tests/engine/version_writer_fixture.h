@@ -116,7 +116,7 @@ inline Result<PatchCounts> applyVersion(const Layout& layout, const ObjectStore&
             continue;
         const std::unique_ptr<StreamingDigest> digest = makeDigest(index.digests);
         digest->update(asBytes(found->second.data));
-        if (digest->hex() != entry.digest)
+        if (digest->hex() != entry.digest.view())
             return fail(Code::Digest, "another digest", entry.name());
     }
     return counts;

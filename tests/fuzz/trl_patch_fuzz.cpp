@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             continue;
         }
         const Dtype dtype = PairEncoding::unpack(entry.encoding).values;
-        for (const std::uint64_t elements : { std::uint64_t { 0 }, *entry.storedElements, std::uint64_t { 4800 } }) {
+        for (const std::uint64_t elements : { std::uint64_t { 0 }, *entry.storedElements(), std::uint64_t { 4800 } }) {
             const TensorInfo target { entry.name(), dtype, { elements } };
             if (const auto bytes = checkedSize(target); bytes && *bytes <= MaxStateBytes)
                 checkPatch(layout, store, versions[0], *index, entry, target);

@@ -144,6 +144,11 @@ std::string stepText(const app::StepDetailView& detail, const Style& style)
         text += problemText(problem, style);
     text +=
         paint(style, Paint::Dim, fmt::format("\n  {:>14}  {:>8}  {:<5} {}\n", "changed", "share", "dtype", "tensor"));
+    constexpr std::size_t UsualRest = 56; ///< of a line, beside the name
+    std::size_t room = text.size();
+    for (const app::TensorCountView& tensor : detail.tensors)
+        room += tensor.name.size() + UsualRest;
+    text.reserve(room); // of a million lines, growing would hold the text twice
     for (const app::TensorCountView& tensor : detail.tensors) {
         const std::optional<std::uint64_t> moved = tensor.changedVsPrevious;
         const std::string changed = moved ? countText(*moved) : "–";

@@ -30,25 +30,36 @@ std::optional<AlertChange> changeOf(const AlertView* before, const AlertView& no
 
 Result<std::vector<AlertChange>> RemoteAlerts::refresh()
 {
-    DS_TRY(const std::string answer, m_wire.get("alerts"));
-    DS_TRY(AlertListView view, readJson(answer, readAs<AlertListView>));
-    return take(std::move(view));
+    for (;;) {
+        const std::uint64_t asked = posts();
+        DS_TRY(const std::string answer, m_wire.get("alerts"));
+        DS_TRY(AlertListView view, readJson(answer, readAs<AlertListView>));
+        const std::lock_guard lock(m_mutex);
+        if (m_posts != asked) // the answer may be older than what was posted meanwhile
+            continue;
+        take(std::move(view));
+        return std::exchange(m_untold, {});
+    }
 }
 
-std::vector<AlertChange> RemoteAlerts::take(AlertListView view)
+std::uint64_t RemoteAlerts::posts() const
 {
     const std::lock_guard lock(m_mutex);
+    return m_posts;
+}
+
+/// With m_mutex held.
+void RemoteAlerts::take(AlertListView view)
+{
     const AlertListView before = std::exchange(m_list, std::move(view));
-    std::vector<AlertChange> changes;
     if (!std::exchange(m_known, true))
-        return changes;
+        return;
     for (const AlertView& now : m_list.alerts) {
         const auto old = std::find_if(before.alerts.begin(), before.alerts.end(),
                                       [&](const AlertView& alert) { return alert.id == now.id; });
         if (auto change = changeOf(old == before.alerts.end() ? nullptr : &*old, now))
-            changes.push_back(std::move(*change));
+            m_untold.push_back(std::move(*change));
     }
-    return changes;
 }
 
 Result<AlertView> RemoteAlerts::post(const std::string& path, const std::string& body)
@@ -56,6 +67,7 @@ Result<AlertView> RemoteAlerts::post(const std::string& path, const std::string&
     DS_TRY(const std::string answer, m_wire.post(path, body));
     DS_TRY(const AlertView alert, readJson(answer, readAs<AlertView>));
     const std::lock_guard lock(m_mutex);
+    ++m_posts;
     for (AlertView& known : m_list.alerts) {
         if (known.id == alert.id)
             known = alert;
@@ -83,6 +95,8 @@ Result<void> RemoteAlerts::set(const std::string& rule, bool on, std::optional<d
     const json body = { { "on", on }, { "threshold", threshold ? json(*threshold) : json(nullptr) } };
     DS_TRY(const std::string answer, m_wire.post("alerts/rules/" + pathPart(rule), body.dump()));
     DS_TRY(AlertListView view, readJson(answer, readAs<AlertListView>));
+    const std::lock_guard lock(m_mutex);
+    ++m_posts;
     take(std::move(view));
     return {};
 }

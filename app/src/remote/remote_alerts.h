@@ -4,7 +4,10 @@
 
 #include "wire.h"
 
+#include <cstdint>
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace deltascope::app {
 
@@ -27,11 +30,14 @@ public:
 
 private:
     Result<AlertView> post(const std::string& path, const std::string& body);
-    std::vector<AlertChange> take(AlertListView view);
+    std::uint64_t posts() const;
+    void take(AlertListView view);
 
     Wire& m_wire;
-    mutable std::mutex m_mutex;
+    mutable std::mutex m_mutex; ///< guards what follows
     AlertListView m_list;
+    std::uint64_t m_posts = 0; ///< that the server answered
+    std::vector<AlertChange> m_untold; ///< since the last refresh()
     bool m_known = false; ///< the server was asked before
 };
 

@@ -3,7 +3,7 @@
 #include "deltascope/engine/number_format.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
 #include <string_view>
 
 namespace deltascope {
@@ -76,27 +76,36 @@ void sortSuspects(std::vector<SuspectTensor>& suspects)
     });
 }
 
-std::vector<FirstTensor> zeroLayers(const std::vector<FirstTensor>& tensors)
+void ZeroLayers::add(const TensorInfo& tensor, FirstTensor first)
+{
+    const std::optional<std::string_view> name = layerOf(tensor.name);
+    if (!name)
+        return;
+    auto at = m_layers.find(*name);
+    if (at == m_layers.end())
+        at = m_layers.emplace(*name, Layer()).first;
+    Layer& layer = at->second;
+    if (layer.hasValues)
+        return;
+    if (!first.isZero) {
+        layer = { true, 0, {} };
+        return;
+    }
+    layer.elements += tensor.elements();
+    layer.tensors.push_back({ tensor.name, std::move(first.stillZeroAt) });
+}
+
+std::vector<ZeroTensor> ZeroLayers::take()
 {
     constexpr std::uint64_t FewestElements = 64;
-    std::map<std::string_view, std::vector<const FirstTensor*>> layers;
-    for (const FirstTensor& tensor : tensors) {
-        if (const std::optional<std::string_view> layer = layerOf(tensor.name))
-            layers[*layer].push_back(&tensor);
+    std::vector<ZeroTensor> zero;
+    for (auto& [name, layer] : m_layers) {
+        const bool anyNorm = std::any_of(layer.tensors.begin(), layer.tensors.end(),
+                                         [](const ZeroTensor& tensor) { return isNorm(tensor.name); });
+        if (anyNorm && layer.tensors.size() >= 2 && layer.elements >= FewestElements)
+            std::move(layer.tensors.begin(), layer.tensors.end(), std::back_inserter(zero));
     }
-    std::vector<FirstTensor> zero;
-    for (const auto& [layer, members] : layers) {
-        std::uint64_t elements = 0;
-        for (const FirstTensor* member : members)
-            elements += member->elements;
-        const bool allZero = std::all_of(members.begin(), members.end(), [](auto member) { return member->isZero; });
-        const bool anyNorm =
-            std::any_of(members.begin(), members.end(), [](auto member) { return isNorm(member->name); });
-        if (!allZero || !anyNorm || members.size() < 2 || elements < FewestElements)
-            continue;
-        for (const FirstTensor* member : members)
-            zero.push_back(*member);
-    }
+    m_layers.clear();
     return zero;
 }
 

@@ -2,9 +2,12 @@
 
 #include "audit/first_values.h"
 #include "deltascope/engine/health.h"
+#include "deltascope/engine/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,14 +28,31 @@ void sortSuspects(std::vector<SuspectTensor>& suspects);
 
 /// A tensor of a floating type in a first state.
 struct FirstTensor {
-    std::string name;
-    std::uint64_t elements = 0;
     bool isZero = false;
-    std::vector<std::size_t> stillZeroAt; ///< complete links of its chain, ascending, up to the first that has values
+    /// Of a tensor that is zero: complete links of its chain, ascending, up to the first that has values.
+    std::vector<std::size_t> stillZeroAt;
 };
 
-/// The tensors of layers that are zero as a whole, norms included: a file that was allocated and never written. What
-/// training begins with as zeros (LoRA B, biases, projections) stands beside other tensors of its layer.
-std::vector<FirstTensor> zeroLayers(const std::vector<FirstTensor>& tensors);
+struct ZeroTensor {
+    std::string name;
+    std::vector<std::size_t> stillZeroAt;
+};
+
+/// Finds the layers of a first state that are zero as a whole, norms included: a file that was allocated and never
+/// written. What training begins with as zeros (LoRA B, biases, projections) stands beside other tensors of its layer.
+class ZeroLayers {
+public:
+    void add(const TensorInfo& tensor, FirstTensor first);
+    /// Their tensors, by layer.
+    std::vector<ZeroTensor> take();
+
+private:
+    struct Layer {
+        bool hasValues = false; ///< then nothing else of it is kept
+        std::uint64_t elements = 0;
+        std::vector<ZeroTensor> tensors;
+    };
+    std::map<std::string, Layer, std::less<>> m_layers;
+};
 
 } // namespace deltascope

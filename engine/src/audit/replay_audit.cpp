@@ -2,6 +2,7 @@
 
 #include "audit/first_state.h"
 #include "audit/tensor_drift.h"
+#include "hash/hashers.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,6 +17,13 @@ ReplayAudit::ReplayAudit(const PathState& chain, bool states, const HealthBook* 
     , m_backend(std::move(backend))
     , m_links(chain.links().size())
 {
+    if (health) {
+        m_histories.unchanged = health->histories.unchanged;
+        for (std::size_t i = 1; i < m_links.size(); ++i) {
+            if (isDelta(chain, i) && !health->restored.contains(i))
+                m_histories.unchanged.add(TensorMoves::none(), 0);
+        }
+    }
     for (std::size_t i = 0; states && i < m_links.size(); ++i) {
         if (wantsRoot(i))
             m_rootsUpTo = i + 1;
@@ -49,11 +57,11 @@ ReplayAudit::Tensor::Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool w
         const TensorEntry* entry = links[i]->index.find(tensor.name);
         if (!entry)
             continue;
-        Watched watched { i, {}, nullptr, nullptr, {}, nullptr };
+        Watched watched { i, {}, {}, nullptr, {}, nullptr };
         if (i < audit.m_rootsUpTo)
             watched.leaves.emplace(LeafHasher::Strength::Fast);
         if (whole && !entry->digest.empty() && links[i]->index.digests != DigestAlgorithm::None) {
-            watched.expected = &entry->digest;
+            watched.expected = entry->digest.view();
             watched.digest = makeDigest(links[i]->index.digests);
         }
         m_links.push_back(std::move(watched));
@@ -191,8 +199,10 @@ void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
     if (findings.isMask)
         m_audit.m_links.front().masks.push_back(m_tensor.name);
     if (findings.first)
-        m_audit.m_first.push_back(std::move(*findings.first));
-    m_audit.m_histories[m_tensor.name] = std::move(findings.history);
+        m_audit.m_zeroLayers.add(m_tensor, std::move(*findings.first));
+    ValueHistories& histories = m_audit.m_histories;
+    if (findings.history != histories.unchanged || m_audit.m_health->histories.changed.contains(m_tensor.name))
+        histories.changed[m_tensor.name] = std::move(findings.history);
 }
 
 bool ReplayAudit::Tensor::finish()
@@ -213,7 +223,8 @@ bool ReplayAudit::Tensor::finish()
     addReverted();
     for (Watched& watched : m_links) {
         if (watched.leaves)
-            m_audit.m_nodes[m_tensor.name][watched.link] = tensorNode(m_tensor, watched.leaves->fast(), {}).fast;
+            m_audit.m_nodes.push_back(
+                { &m_tensor, watched.link, tensorNode(m_tensor, watched.leaves->fast(), {}).fast });
         LinkAudit& audit = m_audit.m_links[watched.link];
         audit.counts += watched.counts;
         if (watched.counts.changed > 0)
@@ -225,13 +236,13 @@ bool ReplayAudit::Tensor::finish()
         ++audit.digestsChecked;
         ++m_digestsChecked;
         std::string actual = watched.digest->hex();
-        if (actual == *watched.expected)
+        if (actual == watched.expected)
             continue;
         sound = false;
         ++audit.digestsFailed;
         if (audit.firstFailedTensor.empty() || m_tensor.name < audit.firstFailedTensor) {
             audit.firstFailedTensor = m_tensor.name;
-            audit.expected = *watched.expected;
+            audit.expected = watched.expected;
             audit.actual = std::move(actual);
         }
     }
@@ -276,7 +287,7 @@ void ReplayAudit::finishStates()
 /// A tensor that a delta leaves as it is is suspect if the delta changes most of those that always change.
 void ReplayAudit::finishHealth()
 {
-    for (const FirstTensor& tensor : zeroLayers(m_first)) {
+    for (const ZeroTensor& tensor : m_zeroLayers.take()) {
         m_links.front().suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
         for (const std::size_t link : tensor.stillZeroAt)
             m_links[link].suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
@@ -289,24 +300,35 @@ void ReplayAudit::finishHealth()
     }
 }
 
-void ReplayAudit::addTo(HealthBook& book) const
+void ReplayAudit::moveTo(HealthBook& book)
 {
-    for (const auto& [name, history] : m_histories)
-        book.tensors[name] = history;
+    book.histories.unchanged = std::move(m_histories.unchanged);
+    for (auto& [name, history] : m_histories.changed)
+        book.histories.changed[name] = std::move(history);
+    m_histories = {};
 }
 
 void ReplayAudit::finishRoots()
 {
+    const auto before = [](const Node& a, const Node& b) {
+        const int order = a.tensor->name.compare(b.tensor->name);
+        return order != 0 ? order < 0 : a.link < b.link;
+    };
+    std::sort(m_nodes.begin(), m_nodes.end(), before);
     for (std::size_t link = 0; link < m_rootsUpTo; ++link) {
         if (!wantsRoot(link))
             continue;
-        std::vector<NamedNode> nodes;
-        for (const auto& [name, touched] : m_nodes) {
-            const auto behind = touched.upper_bound(link);
-            if (behind != touched.begin())
-                nodes.push_back(NamedNode { name, TensorNode { std::prev(behind)->second, {} } });
+        std::vector<TensorNode> nodes; // of the newest state of each tensor up to the link
+        const TensorInfo* newest = nullptr;
+        for (const Node& node : m_nodes) {
+            if (node.link > link)
+                continue;
+            if (node.tensor != newest)
+                nodes.emplace_back();
+            nodes.back().fast = node.fast;
+            newest = node.tensor;
         }
-        m_links[link].root = toHex(checkpointRoot(std::move(nodes), false).fast);
+        m_links[link].root = toHex(rootOfOrdered(nodes, false).fast);
     }
 }
 

@@ -5,11 +5,11 @@
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/path_state.h"
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -71,7 +71,7 @@ public:
         struct Watched {
             std::size_t link;
             PatchCounts counts;
-            const std::string* expected = nullptr;
+            std::string_view expected; ///< in the index; empty: no digest is compared
             std::unique_ptr<StreamingDigest> digest;
             std::optional<LeafHasher> leaves;
             std::unique_ptr<StreamingDigest> state; ///< where a complete state behind it may be this one again
@@ -106,8 +106,8 @@ public:
     /// How the state behind a link compares with what its publisher recorded. After finishStates().
     VersionFacts::RootCheck rootCheck(std::size_t link) const;
 
-    /// Adds what the chain tells of the values of its run. After finishStates().
-    void addTo(HealthBook& book) const;
+    /// Hands over what the chain tells of the values of its run. Once, after finishStates().
+    void moveTo(HealthBook& book);
 
     /// The facts of one link. `elements`: of the full state, for anchors.
     VersionFacts factsOf(std::size_t link, VersionKind kind, std::uint64_t elements) const;
@@ -124,11 +124,16 @@ private:
     const HealthBook* m_health; ///< null: values are not judged
     std::shared_ptr<const DiffBackend> m_backend;
     ValueHistories m_histories; ///< behind the chain
-    std::vector<FirstTensor> m_first; ///< where the first link is judged
+    ZeroLayers m_zeroLayers; ///< of the first link, where it is judged
     bool m_hasStates = false;
     std::size_t m_rootsUpTo = 0; ///< links below it may be needed for a root
-    std::map<std::string, std::map<std::size_t, Digest128>, std::less<>>
-        m_nodes; ///< by tensor, by link that touches it
+    /// Of the state of a tensor behind a link that touches it. There can be a million of them.
+    struct Node {
+        const TensorInfo* tensor; ///< of the chain
+        std::size_t link;
+        Digest128 fast;
+    };
+    std::vector<Node> m_nodes; ///< unordered until finishRoots()
     std::mutex m_mutex;
     std::vector<LinkAudit> m_links;
 };

@@ -13,10 +13,9 @@ TensorHealth::TensorHealth(const PathState& chain, const TensorInfo& tensor, std
     , m_links(std::move(links))
     , m_meter(MoveMeter::of(tensor.dtype, m_links.size(), std::move(backend)))
     , m_judgesFirst(before.judgesFirst)
+    , m_history(before.histories.of(tensor.name))
     , m_restored(before.restored)
 {
-    if (const auto known = before.tensors.find(tensor.name); known != before.tensors.end())
-        m_history = known->second;
     m_held[0] = ofTensor(before.held);
 }
 
@@ -73,10 +72,8 @@ void TensorHealth::judgeFirstLink(Findings& findings)
     if (std::optional<SuspectTensor> suspect = judgeFirst(m_meter->first(), m_tensor.elements()))
         add(0, std::move(*suspect), findings);
     findings.isMask = holdsMask(m_meter->first(), m_tensor.elements());
-    FirstTensor first { m_tensor.name, m_tensor.elements(), moves[0].zero, {} };
-    for (std::size_t at = 1; at < m_links.size(); ++at) {
-        if (!moves[at].zero)
-            break;
+    FirstTensor first { moves[0].zero, {} };
+    for (std::size_t at = 1; first.isZero && at < m_links.size() && moves[at].zero; ++at) {
         if (m_chain.isComplete(m_links[at]))
             first.stillZeroAt.push_back(m_links[at]);
     }
@@ -86,8 +83,7 @@ void TensorHealth::judgeFirstLink(Findings& findings)
 /// `at`: in m_links, or behind its end where the delta does not name the tensor.
 void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings)
 {
-    static const TensorMoves none;
-    const TensorMoves& moves = at < m_links.size() ? m_meter->moves()[at] : none;
+    const TensorMoves& moves = at < m_links.size() ? m_meter->moves()[at] : TensorMoves::none();
     const std::optional<std::uint64_t> fewest = m_history.alwaysChanged();
     if (fewest)
         findings.expected.push_back(link);

@@ -24,7 +24,7 @@ struct RestoredState {
 
 /// What is known of the values of an epoch before a chain is replayed.
 struct HealthBook {
-    ValueHistories tensors;
+    ValueHistories histories;
     bool judgesFirst = false; ///< nothing was compared with the first link of the chain, a state of the run, before
     std::vector<SuspectTensor> held; ///< by the first link of the chain
     std::map<std::size_t, RestoredState> restored; ///< by the link that restores it, which is no step of training

@@ -129,6 +129,12 @@ private:
 
 }
 
+const TensorMoves& TensorMoves::none() noexcept
+{
+    static const TensorMoves moves;
+    return moves;
+}
+
 std::size_t TensorMoves::binOf(std::uint64_t distance) noexcept
 {
     return static_cast<std::size_t>(std::bit_width(distance - 1));

@@ -16,6 +16,8 @@ namespace deltascope {
 struct TensorMoves {
     /// Bin of changes by distance in steps of the type: 0 holds distance 1, n those above 2^(n-1) and up to 2^n.
     static std::size_t binOf(std::uint64_t distance) noexcept;
+    /// Of a version that does not name the tensor.
+    static const TensorMoves& none() noexcept;
 
     std::uint64_t changed = 0; ///< elements whose bits changed
     std::uint64_t signFlips = 0; ///< of these; NaN left out, as in all that follow

@@ -70,12 +70,12 @@ void ValueHistory::add(const TensorMoves& moves, double squares)
 {
     m_changed.push_back(moves.changed);
     if (m_changed.size() > Window)
-        m_changed.pop_front();
+        m_changed.erase(m_changed.begin());
     if (moves.changed == 0)
         return;
     m_deltas.push_back(Delta { shareFlipped(moves), shareOfNorm(moves, squares), moves.largestStep });
     if (m_deltas.size() > Window)
-        m_deltas.pop_front();
+        m_deltas.erase(m_deltas.begin());
 }
 
 std::optional<std::uint64_t> ValueHistory::alwaysChanged() const
@@ -136,6 +136,12 @@ std::optional<SuspectTensor> ValueHistory::judgeAnchor(const TensorMoves& before
 }
 
 bool ValueHistory::canJudge() const noexcept { return m_deltas.size() >= FewestDeltas; }
+
+const ValueHistory& ValueHistories::of(std::string_view tensor) const
+{
+    const auto at = changed.find(tensor);
+    return at == changed.end() ? unchanged : at->second;
+}
 
 namespace {
 

@@ -4,10 +4,10 @@
 #include "deltascope/engine/health.h"
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -38,6 +38,8 @@ public:
     /// Whether there are deltas enough to judge by.
     bool canJudge() const noexcept;
 
+    bool operator==(const ValueHistory&) const = default;
+
 private:
     static constexpr std::size_t Window = 10;
 
@@ -45,11 +47,13 @@ private:
         double flipped = 0; ///< share of the changed elements
         std::optional<double> moved; ///< share of the tensor's norm, if it had one
         std::uint64_t largestStep = 0;
+
+        bool operator==(const Delta&) const = default;
     };
     template <class Of> std::optional<double> secondLargest(Of of) const;
 
-    std::deque<Delta> m_deltas; ///< that changed the tensor, at most Window
-    std::deque<std::uint64_t> m_changed; ///< elements, of all deltas, at most Window
+    std::vector<Delta> m_deltas; ///< that changed the tensor, at most Window
+    std::vector<std::uint64_t> m_changed; ///< elements, of all deltas, at most Window
 };
 
 /// Of one of the first deltas of an epoch, in front of which there is no measure: most of its elements move over eight
@@ -57,8 +61,13 @@ private:
 /// wrong delta leaves some to those that correct it.
 std::optional<SuspectTensor> judgeByLater(const TensorMoves& moves, const std::vector<const TensorMoves*>& others);
 
-/// The histories of all tensors of an epoch.
-using ValueHistories = std::map<std::string, ValueHistory, std::less<>>;
+/// The histories of the tensors of an epoch. There can be a million tensors: those that no delta changed share one.
+struct ValueHistories {
+    ValueHistory unchanged;
+    std::map<std::string, ValueHistory, std::less<>> changed; ///< and those that differ from `unchanged` otherwise
+
+    const ValueHistory& of(std::string_view tensor) const;
+};
 
 /// Whether a later complete anchor still holds what began it: NaN, one value, or a state that the anchor did not take
 /// back. `moves`: of the anchor against the replay before it.

@@ -103,14 +103,14 @@ std::uint64_t VersionIndex::storedElements() const noexcept
 {
     std::uint64_t sum = 0;
     for (const TensorEntry& entry : tensors)
-        sum += entry.storedElements.value_or(0);
+        sum += entry.storedElements().value_or(0);
     return sum;
 }
 
 bool VersionIndex::countsKnown() const noexcept
 {
     return std::all_of(tensors.begin(), tensors.end(),
-                       [](const TensorEntry& entry) { return entry.storedElements.has_value(); });
+                       [](const TensorEntry& entry) { return entry.storedElements().has_value(); });
 }
 
 } // namespace deltascope

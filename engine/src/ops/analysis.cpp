@@ -165,7 +165,7 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         if (outcome) {
             audit->finishStates();
             takeFacts(bench, run, **path, *audit, book.judgesFirst, keys, restored, options);
-            audit->addTo(book);
+            audit->moveTo(book);
             return {};
         }
         const Error& error = outcome.error();

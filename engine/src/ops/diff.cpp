@@ -137,6 +137,7 @@ Result<Selection> select(const State& a, const State& b, const DiffOptions& opti
     list(all.onlyInA, report.onlyInA);
     list(all.onlyInB, report.onlyInB);
     Selection selection;
+    selection.pairs.reserve(all.pairs.size());
     std::map<std::pair<Dtype, Dtype>, std::uint64_t> rounded;
     for (const auto& [left, right] : all.pairs) {
         if (!meant.mean(left->name) && !meant.mean(right->name)) {
@@ -235,10 +236,11 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     std::mutex mutex;
     report.tensors.reserve(common.size()); // of a million tensors, growing would hold them twice
     std::vector<Squares> squares(common.size()); // added up in one order, whichever thread is first
+    if (!aLinkInB)
+        common = {}; // the walks know their tensors: it makes room
     const auto compare = [&](std::size_t n, PairReader& reader) -> Result<void> {
         TensorDiff diff;
-        diff.tensor = *common[n].first;
-        diff.tensor.dtype = walkA->tensor(n).dtype;
+        diff.tensor = walkA->tensor(n);
         DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
             compareBlocks(*means.backend, x, y, diff.tensor.dtype, diff, squares[n]);
         }));

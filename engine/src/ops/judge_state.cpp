@@ -28,7 +28,7 @@ public:
         meter.finish();
         const std::lock_guard lock(m_mutex);
         addFirst(tensor, meter);
-        m_first.push_back({ tensor.name, tensor.elements(), meter.moves()[0].zero, {} });
+        m_zeroLayers.add(tensor, { meter.moves()[0].zero, {} });
     }
 
     /// Of one that both have.
@@ -48,12 +48,12 @@ public:
             return;
         if (now.notFinite > 0)
             addFirst(tensor, meter);
-        m_first.push_back({ tensor.name, tensor.elements(), now.zero, {} });
+        m_zeroLayers.add(tensor, { now.zero, {} });
     }
 
     JudgedState take()
     {
-        for (const FirstTensor& tensor : zeroLayers(m_first))
+        for (const ZeroTensor& tensor : m_zeroLayers.take())
             m_found.suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
         sortSuspects(m_found.suspects);
         std::sort(m_found.masks.begin(), m_found.masks.end());
@@ -78,7 +78,7 @@ private:
     const StateBefore* m_before;
     std::mutex m_mutex;
     JudgedState m_found;
-    std::vector<FirstTensor> m_first;
+    ZeroLayers m_zeroLayers;
 };
 
 bool isMeasured(const TensorInfo& tensor)

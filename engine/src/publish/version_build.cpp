@@ -1,6 +1,7 @@
 #include "publish/version_build.h"
 
 #include "deltascope/engine/walk.h"
+#include "hash/hashers.h"
 #include "ops/correspondence.h"
 
 #include <algorithm>
@@ -36,13 +37,13 @@ public:
     {
         leaves.finish();
         const TensorInfo& info = m_state.tensors()[tensor];
-        m_nodes[tensor] = NamedNode { info.name, tensorNode(info, leaves.fast(), {}) };
+        m_nodes[tensor] = tensorNode(info, leaves.fast(), {});
     }
-    std::string root() { return toHex(checkpointRoot(std::move(m_nodes), false).fast); }
+    std::string root() const { return toHex(rootOfOrdered(m_nodes, false).fast); } // tensors of a state are in order
 
 private:
     const State& m_state;
-    std::vector<NamedNode> m_nodes;
+    std::vector<TensorNode> m_nodes;
 };
 
 }

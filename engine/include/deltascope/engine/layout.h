@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/base/rare_text.h"
 #include "deltascope/base/search_depth.h"
 #include "deltascope/base/short_list.h"
 #include "deltascope/engine/object_store.h"
@@ -91,15 +92,22 @@ public:
         m_tensor.shape = std::move(shape);
         m_isTyped = true;
     }
+    /// Elements that the header says are stored (a full tensor: all). Nothing where the header does not carry it.
+    std::optional<std::uint64_t> storedElements() const noexcept
+    {
+        return m_storedElements == Unknown ? std::nullopt : std::optional(m_storedElements);
+    }
+    void setStoredElements(std::uint64_t elements) { m_storedElements = elements; }
 
 private:
+    static constexpr std::uint64_t Unknown = UINT64_MAX;
+
     TensorInfo m_tensor; ///< of an entry without a type the name alone counts
+    std::uint64_t m_storedElements = Unknown;
 
 public:
-    /// Elements that the header says are stored (a full tensor: all). Nothing where the header does not carry it.
-    std::optional<std::uint64_t> storedElements;
     /// The publisher's digest of the tensor's complete new bytes; lower-case hex, empty if none.
-    std::string digest;
+    RareText digest;
     /// What a stream is made from; the meaning belongs to the layout (TRL: indices, values).
     ShortList<Extent, 1> extents;
     std::uint8_t encoding = 0; ///< the layout's own

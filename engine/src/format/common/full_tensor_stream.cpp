@@ -58,7 +58,7 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
 TensorEntry fullTensorEntry(StoredTensor stored, std::uint32_t object)
 {
     TensorEntry entry(std::move(stored.info));
-    entry.storedElements = entry.info()->elements();
+    entry.setStoredElements(entry.info()->elements());
     entry.extents = { Extent { object, stored.begin, stored.bytes } };
     return entry;
 }
@@ -67,12 +67,17 @@ VersionIndex fullIndexOf(SafetensorsHeader header, std::uint32_t object)
 {
     VersionIndex index;
     index.full = true;
-    std::vector<StoredTensor> tensors = header.takeTensors();
-    index.tensors.reserve(tensors.size());
-    for (StoredTensor& stored : tensors)
-        index.tensors.push_back(fullTensorEntry(std::move(stored), object));
+    addFullTensors(header.takeTensors(), object, index.tensors);
     sortByName(index.tensors);
     return index;
+}
+
+void addFullTensors(std::vector<StoredTensor> tensors, std::uint32_t object, std::vector<TensorEntry>& entries)
+{
+    if (entries.empty())
+        entries.reserve(tensors.size()); // of a million, growing would hold them twice
+    for (StoredTensor& stored : tensors)
+        entries.push_back(fullTensorEntry(std::move(stored), object));
 }
 
 std::string describe(const TensorInfo& tensor)

@@ -34,6 +34,9 @@ Result<std::unique_ptr<PatchStream>> openFullTensor(const ObjectStore& store, co
 /// The entry of a complete tensor that lies in `version.objects[object]`.
 TensorEntry fullTensorEntry(StoredTensor stored, std::uint32_t object);
 
+/// Adds those of a whole file, `version.objects[object]`.
+void addFullTensors(std::vector<StoredTensor> tensors, std::uint32_t object, std::vector<TensorEntry>& entries);
+
 /// The index of a full version that is one file, `version.objects[object]`.
 VersionIndex fullIndexOf(SafetensorsHeader header, std::uint32_t object);
 

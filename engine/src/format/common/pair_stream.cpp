@@ -201,10 +201,10 @@ Result<std::unique_ptr<PatchStream>> openPair(const TensorEntry& entry, const Te
                                 describe(*entry.info()), describe(target)),
                     key);
     }
-    if (entry.storedElements.value_or(0) > target.elements()) {
+    if (entry.storedElements().value_or(0) > target.elements()) {
         return fail(Code::BaseMismatch,
                     fmt::format("{} gets {} values but is {} in the state before", quoteName(entry.name()),
-                                *entry.storedElements, describe(target)),
+                                *entry.storedElements(), describe(target)),
                     key);
     }
     return std::unique_ptr<PatchStream>(

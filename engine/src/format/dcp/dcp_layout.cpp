@@ -81,7 +81,7 @@ VersionIndex indexOf(std::vector<PlacedTensor> tensors)
     out.full = true;
     for (PlacedTensor& tensor : tensors) {
         TensorEntry entry(tensor.info);
-        entry.storedElements = tensor.info.elements();
+        entry.setStoredElements(tensor.info.elements());
         for (const PlacedChunk& chunk : tensor.chunks) {
             entry.extents.push_back(chunk.extent);
             if (chunk.stored.isRecorded())

@@ -47,7 +47,7 @@ Result<void> readOldGrailPayload(const ObjectStore& store, const VersionObjects&
                         fmt::format("holds {}, which is no pair of positions and values", quoteName(full)), info.key);
         TensorEntry entry;
         entry.setName(name);
-        entry.storedElements = values.info.elements();
+        entry.setStoredElements(values.info.elements());
         entry.encoding = PairEncoding { PositionForm::I32, values.info.dtype }.packed();
         entry.extents = { Extent { object, positions->begin, positions->bytes },
                           Extent { object, values.begin, values.bytes } };

@@ -74,7 +74,7 @@ private:
         if (*count > entry.info()->elements())
             return hostile(entry.name(),
                            fmt::format("has {} values for {} elements", *count, entry.info()->elements()));
-        entry.storedElements = *count;
+        entry.setStoredElements(*count);
         DS_CHECK(m_version == 2 ? addFlat(record, *count, entry) : addRows(record, *count, entry));
         DS_CHECK(addExtent(record, "values_offset", "values_size", *count * (bitsOf(*dtype) / 8), entry));
         m_entries.push_back(std::move(entry));
@@ -177,7 +177,7 @@ Result<std::unique_ptr<PatchStream>> openGrailEntry(const std::shared_ptr<const 
     };
     const GrailEncoding encoding = GrailEncoding::unpack(entry.encoding);
     const bool flat = encoding.positions == GrailPositions::Flat;
-    return std::unique_ptr<PatchStream>(std::make_unique<GrailStream>(encoding, *entry.storedElements, input(0),
+    return std::unique_ptr<PatchStream>(std::make_unique<GrailStream>(encoding, *entry.storedElements(), input(0),
                                                                       flat ? std::nullopt : std::optional(input(1)),
                                                                       input(flat ? 1 : 2), target));
 }

@@ -114,9 +114,8 @@ Result<VersionIndex> readShardsWithoutIndex(const ObjectStore& store, const Vers
     for (const std::string& file : shards.files) {
         DS_CHECK(task.checkpoint());
         const std::optional<std::uint32_t> object = objectIndex(version, joinKey(folder, file));
-        DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
-        for (const StoredTensor& stored : header.tensors())
-            out.tensors.push_back(fullTensorEntry(stored, *object));
+        DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[*object], task));
+        addFullTensors(header.takeTensors(), *object, out.tensors);
     }
     sortByName(out.tensors);
     if (const TensorEntry* const twice = firstDuplicate(out.tensors))

@@ -75,7 +75,7 @@ public:
                                           m_key,
                                           {},
                                           {} });
-        entry.storedElements = count;
+        entry.setStoredElements(count);
         const PositionForm form = stored == Dtype::I32 ? PositionForm::I32 : PositionForm::I64;
         entry.encoding = PairEncoding { form, values->info.dtype }.packed();
         entry.extents = { Extent { m_object, positions->begin, positions->bytes },

@@ -162,14 +162,15 @@ private:
         const DigestAlgorithm algorithm = old || word == "sha256" ? DigestAlgorithm::Sha256
             : word == "xxh3-128"                                  ? DigestAlgorithm::Xxh3_128
                                                                   : DigestAlgorithm::None;
-        entry.digest = memberText(record, old ? "sha256" : "checksum");
+        std::string digest = memberText(record, old ? "sha256" : "checksum");
         if (algorithm == DigestAlgorithm::None)
             return fail(Code::Unsupported, fmt::format("unsupported checksum {}", quoteName(word)), m_key);
-        if (entry.digest.size() != hexDigits(algorithm) || !isLowerHex(entry.digest))
+        if (digest.size() != hexDigits(algorithm) || !isLowerHex(digest))
             return fail(refusal(fmt::format("has no proper checksum for {}", quoteName(entry.name()))));
         if (m_out.digests != DigestAlgorithm::None && m_out.digests != algorithm)
             return fail(Code::Unsupported, "the manifest mixes checksum algorithms", m_key);
         m_out.digests = algorithm;
+        entry.digest = std::move(digest);
         return {};
     }
 

@@ -83,7 +83,7 @@ private:
         m_positionsEnd = *positionsEnd;
         m_valuesEnd = *valuesEnd;
         const std::uint64_t valueBytes = bitsOf(encoding.values) / 8;
-        entry.storedElements = count;
+        entry.setStoredElements(count);
         entry.encoding = encoding.packed();
         entry.extents = {
             Extent { m_object, m_flush.positions.begin + *positionsBegin, *positionsEnd - *positionsBegin },

@@ -157,7 +157,7 @@ private:
                 return fail(Code::Malformed,
                             fmt::format("has no proper {} checksum for {}", word(m_out.digests), quoteName(name)), key);
             else
-                entry.digest = *digest;
+                entry.digest = std::string(*digest);
         }
         return {};
     }

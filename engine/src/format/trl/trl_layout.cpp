@@ -126,7 +126,7 @@ Result<TensorEntry> pairEntry(std::string_view name, const StoredTensor& values,
     }
     TensorEntry entry;
     entry.setName(std::string(name));
-    entry.storedElements = values.info.elements();
+    entry.setStoredElements(values.info.elements());
     entry.extents = { Extent { 0, positions.begin, positions.bytes }, Extent { 0, values.begin, values.bytes } };
     entry.encoding = PairEncoding { form, values.info.dtype }.packed();
     return entry;
@@ -267,7 +267,7 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
 {
     DS_CHECK(task.checkpoint());
     const std::string& key = version.objects.at(0).key;
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[0], task));
+    DS_TRY(SafetensorsHeader header, SafetensorsHeader::read(store, version.objects[0], task));
     const bool stripped = isStripped(m_dialect, header);
     if (!stripped && !m_dialect.wrote(header))
         return fail(Code::Unsupported, fmt::format("is no file of layout {}: its metadata are others", word()), key);
@@ -284,8 +284,7 @@ Result<VersionIndex> TrlLayout::index(const ObjectStore& store, const VersionObj
     }
     out.full = *full;
     if (out.full) {
-        for (const StoredTensor& stored : header.tensors())
-            out.tensors.push_back(fullTensorEntry(stored, 0));
+        addFullTensors(header.takeTensors(), 0, out.tensors);
     } else {
         out.encoding = std::string(header.meta("encoding"));
         if (out.encoding.empty() && &m_dialect != &TrlV2)
