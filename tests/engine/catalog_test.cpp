@@ -627,7 +627,8 @@ TEST_F(RecordsTest, AFileWithoutMirrorsGetsThem)
     {
         auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
         ASSERT_TRUE(file);
-        ASSERT_TRUE(file->execute("DROP TABLE mirror; DROP TABLE covered; DROP TABLE accepted; PRAGMA user_version=1"));
+        ASSERT_TRUE(file->execute("DROP TABLE mirror; DROP TABLE covered; DROP TABLE accepted; DROP TABLE number; "
+                                  "PRAGMA user_version=1"));
     }
     auto records = Records::open(recordsPath());
     ASSERT_TRUE(records) << records.error().text;
@@ -637,6 +638,34 @@ TEST_F(RecordsTest, AFileWithoutMirrorsGetsThem)
     ASSERT_TRUE((*records)->addMirror("s", "/there", 5));
     EXPECT_EQ(*(*records)->mirrors("s"), std::set<std::string> { "/there" });
     EXPECT_TRUE((*records)->mirrors("other")->empty());
+}
+
+TEST_F(RecordsTest, KeepTheNumbersThatVersionsWereShownUnder)
+{
+    using Numbers = std::map<std::string, std::int64_t>;
+    {
+        auto records = Records::open(recordsPath());
+        ASSERT_TRUE(records);
+        ASSERT_TRUE((*records)->addNumbers("s", { { "id aa", 1 }, { "id bb", 2 } }));
+        ASSERT_TRUE((*records)->addNumbers("s", { { "id bb", 7 } }));
+        ASSERT_TRUE((*records)->addNumbers("other", { { "id aa", 3 } }));
+    }
+    EXPECT_EQ(*(*Records::open(recordsPath()))->numbers("s"), (Numbers { { "id aa", 1 }, { "id bb", 7 } }));
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("UPDATE number SET number=9 WHERE version='id aa' AND source='s'"));
+    }
+    EXPECT_EQ(*(*Records::open(recordsPath()))->numbers("s"), (Numbers { { "id bb", 7 } })) << "a damaged row is none";
+    {
+        auto file = sqlite::Database::open(recordsPath(), sqlite::Database::Durability::Full);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->execute("DROP TABLE number; PRAGMA user_version=3"));
+    }
+    auto records = Records::open(recordsPath());
+    ASSERT_TRUE(records) << records.error().text;
+    EXPECT_TRUE((*records)->numbers("s")->empty());
+    EXPECT_FALSE(*(*records)->cover("s")) << "a file of version 3 covers what it says";
 }
 
 TEST_F(RecordsTest, AMirrorThatNobodyNamedIsNotRead)

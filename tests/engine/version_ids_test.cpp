@@ -60,7 +60,8 @@ std::string told(const std::vector<IndexedObjects>& versions)
 std::string resolved(const std::vector<Named>& all)
 {
     std::vector<IndexedObjects> versions = versionsOf(all);
-    resolveIds(versions);
+    ShownNumbers shown;
+    resolveIds(versions, shown);
     return told(versions);
 }
 
@@ -111,18 +112,35 @@ TEST(VersionIds, KeepTheNumberThatTheyWereShownUnder)
 {
     std::vector<IndexedObjects> versions =
         versionsOf({ { "aa", "aa", "seed", 1 }, { "bb", "bb", "aa", 2 }, { "cc", "cc", "bb", 3 } });
-    resolveIds(versions);
+    ShownNumbers shown;
+    resolveIds(versions, shown);
     versions.erase(versions.begin());
     for (std::size_t i = 0; i < versions.size(); ++i)
         versions[i].objects.step = static_cast<std::int64_t>(i) + 1; // as their group has them
     const std::vector<IndexedObjects> next = versionsOf({ { "dd", "dd", "cc", 4 } });
     versions.insert(versions.end(), next.begin(), next.end());
-    resolveIds(versions);
+    resolveIds(versions, shown);
     EXPECT_EQ(told(versions), "2 bb <- outside\n3 cc <- 2\n4 dd <- 3\n");
     versions[1].summary.reset(); // its headers are gone for a while
     versions[1].failure = Error { Code::Truncated, "cut", {}, {}, {} };
-    resolveIds(versions);
+    resolveIds(versions, shown);
     EXPECT_EQ(told(versions), "2 bb <- outside\n3 cc refused\n4 dd <- 3\n");
+}
+
+TEST(VersionIds, DoNotTakeTheNumberOfOneThatIsGone)
+{
+    ShownNumbers shown;
+    std::vector<IndexedObjects> versions = versionsOf({ { "aa", "aa", "seed", 1 }, { "bb", "bb", "aa", 2 } });
+    resolveIds(versions, shown);
+    versions = versionsOf({ { "aa", "aa", "seed", 1 }, { "cc", "cc", "aa", 3 } });
+    resolveIds(versions, shown);
+    EXPECT_EQ(told(versions), "1 aa <- outside\n3 cc <- 1\n") << "2 was bb";
+    versions = versionsOf({ { "aa", "aa", "seed", 1 }, { "cc", "cc", "aa", 3 }, { "bb", "bb", "aa", 4 } });
+    resolveIds(versions, shown);
+    EXPECT_EQ(told(versions), "1 aa <- outside\n2 bb <- 1\n3 cc <- 1\n") << "it came back";
+    versions = versionsOf({ { "aa", "ee", "seed", 5 }, { "bb", "ff", "ee", 6 } });
+    resolveIds(versions, shown);
+    EXPECT_EQ(told(versions), "4 aa <- outside\n5 bb <- 4\n") << "other versions in folders of the same names";
 }
 
 TEST(VersionIds, AreRefusedWhereTheyContradictEachOther)
@@ -193,6 +211,33 @@ TEST(VersionIds, OfTheReleasedPublisherAreReadInFoldersThatCountAndInOthers)
     RenamedRun(counted, counted).check({ 1, 2, 3, 4, 5, 6 });
     RenamedRun(counted, opaque).check({ 1, 2, 3, 4, 5, 6 });
     RenamedRun(opaque, opaque).check({ 1, 2, 3, 4, 5, 6 });
+}
+
+/// A catalog is a cache. What was shown is on record.
+TEST(VersionIds, KeepTheirNumbersWithoutACatalog)
+{
+    const auto opaque = [](int number) { return Opaque.at(static_cast<std::size_t>(number)); };
+    RenamedRun bucket(opaque, opaque);
+    Session session;
+    session.openRecords();
+    const auto numbers = [&] {
+        std::vector<std::int64_t> steps;
+        const auto run = session.open(bucket.store, bucket.golden.base);
+        EXPECT_TRUE(run) << run.error().text;
+        for (std::size_t i = 0; run && i < run->versions.size(); ++i)
+            steps.push_back(run->versions[i].step());
+        return steps;
+    };
+    ASSERT_EQ(numbers(), (std::vector<std::int64_t> { 1, 2, 3, 4, 5, 6 }));
+    const auto listing = listAll(*bucket.store, opaque(1), session.task);
+    ASSERT_TRUE(listing);
+    ASSERT_FALSE(listing->empty());
+    for (const ObjectInfo& object : *listing)
+        ASSERT_TRUE(bucket.store->remove(object.key));
+    EXPECT_EQ(numbers(), (std::vector<std::int64_t> { 2, 3, 4, 5, 6 }));
+    session.records.reset();
+    session.bench.records = nullptr;
+    EXPECT_EQ(numbers(), (std::vector<std::int64_t> { 1, 2, 3, 4, 5 })) << "nothing is remembered then";
 }
 
 }

@@ -106,8 +106,6 @@ std::string extrasOf(const VersionSummary& summary)
     add("branch", summary.branch);
     add("id", summary.id);
     add("base_id", summary.baseId);
-    if (summary.place)
-        extras["place"] = *summary.place;
     add("state_digest", summary.stateDigest);
     if (summary.restores)
         extras["restores"] = *summary.restores;
@@ -132,8 +130,6 @@ void addExtras(VersionSummary& summary, const std::string& text)
     summary.branch = textOf(extras, "branch");
     summary.id = textOf(extras, "id");
     summary.baseId = textOf(extras, "base_id");
-    if (const auto place = extras.find("place"); place != extras.end() && place->is_number_integer())
-        summary.place = place->get<std::int64_t>();
     summary.stateDigest = textOf(extras, "state_digest");
     if (const auto restores = extras.find("restores"); restores != extras.end() && restores->is_number_integer())
         summary.restores = restores->get<std::int64_t>();

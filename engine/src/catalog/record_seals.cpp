@@ -37,4 +37,9 @@ std::string sealOfMirror(const std::string& source, const std::string& address, 
     return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, address, namedUs))));
 }
 
+std::string sealOfNumber(const std::string& source, const std::string& version, std::int64_t number)
+{
+    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, version, number))));
+}
+
 } // namespace deltascope

@@ -13,5 +13,6 @@ std::string sealOfEvent(const std::string& source, std::int64_t seenUs, const st
 std::string sealOfContinuity(const std::string& source, const std::string& question, const Records::Continuity& answer);
 std::string sealOfAccepted(const std::string& source, const std::string& finding, std::int64_t acceptedUs);
 std::string sealOfMirror(const std::string& source, const std::string& address, std::int64_t namedUs);
+std::string sealOfNumber(const std::string& source, const std::string& version, std::int64_t number);
 
 } // namespace deltascope

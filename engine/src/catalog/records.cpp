@@ -123,6 +123,16 @@ public:
         const std::lock_guard lock(m_mutex);
         return told(writeAccepted(source, findings, nowUs));
     }
+    Result<std::map<std::string, std::int64_t>> numbers(const std::string& source) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(readNumbers(source));
+    }
+    Result<void> addNumbers(const std::string& source, const std::map<std::string, std::int64_t>& numbers) override
+    {
+        const std::lock_guard lock(m_mutex);
+        return told(writeNumbers(source, numbers));
+    }
     Result<std::set<std::string>> mirrors(const std::string& source) override
     {
         const std::lock_guard lock(m_mutex);
@@ -225,6 +235,33 @@ private:
         for (const std::string& finding : findings) {
             insert.bind(1, source).bind(2, finding).bind(3, nowUs);
             DS_CHECK(insert.bind(4, sealOfAccepted(source, finding, nowUs)).run());
+        }
+        return transaction.commit();
+    }
+
+    Result<std::map<std::string, std::int64_t>> readNumbers(const std::string& source)
+    {
+        DS_TRY(sqlite::Statement rows,
+               m_database.prepare("SELECT version,number,seal FROM number WHERE source=? ORDER BY rowid"));
+        rows.bind(1, source);
+        std::map<std::string, std::int64_t> found;
+        for (;;) {
+            DS_TRY(const bool row, rows.step());
+            if (!row)
+                return found;
+            std::string version = rows.text(0);
+            if (rows.text(2) == sealOfNumber(source, version, rows.integer(1)))
+                found[std::move(version)] = rows.integer(1);
+        }
+    }
+
+    Result<void> writeNumbers(const std::string& source, const std::map<std::string, std::int64_t>& numbers)
+    {
+        DS_TRY(sqlite::Transaction transaction, sqlite::Transaction::begin(m_database));
+        DS_TRY(sqlite::Statement insert, m_database.prepare("INSERT INTO number VALUES(?,?,?,?)"));
+        for (const auto& [version, number] : numbers) {
+            insert.bind(1, source).bind(2, version).bind(3, number);
+            DS_CHECK(insert.bind(4, sealOfNumber(source, version, number)).run());
         }
         return transaction.commit();
     }
@@ -386,6 +423,11 @@ public:
     Result<void> begin(const std::string&, std::int64_t) override { return fail(m_why); }
     Result<std::map<std::string, std::int64_t>> accepted(const std::string&) override { return fail(m_why); }
     Result<void> accept(const std::string&, const std::vector<std::string>&, std::int64_t) override
+    {
+        return fail(m_why);
+    }
+    Result<std::map<std::string, std::int64_t>> numbers(const std::string&) override { return fail(m_why); }
+    Result<void> addNumbers(const std::string&, const std::map<std::string, std::int64_t>&) override
     {
         return fail(m_why);
     }

@@ -12,7 +12,7 @@ namespace deltascope {
 namespace {
 
 /// Raise when a table changes, and bring older files there in migrateRecords(). Version 0.1 wrote 0.
-constexpr std::int64_t RecordsSchemaVersion = 3;
+constexpr std::int64_t RecordsSchemaVersion = 4;
 
 constexpr const char* SchemaOfFirstRecords = R"(
         CREATE TABLE IF NOT EXISTS sight(source TEXT NOT NULL, key TEXT NOT NULL, identity TEXT NOT NULL,
@@ -100,12 +100,16 @@ Result<void> migrateRecords(sqlite::Database& database)
             DS_CHECK(database.execute("CREATE TABLE mirror(source TEXT NOT NULL, address TEXT NOT NULL, "
                                       "named_us INTEGER NOT NULL, seal TEXT NOT NULL);"
                                       "CREATE INDEX mirror_of ON mirror(source)"));
-        DS_CHECK(database.execute("CREATE TABLE covered(source TEXT PRIMARY KEY, since_us INTEGER NOT NULL);"
-                                  "CREATE TABLE accepted(source TEXT NOT NULL, finding TEXT NOT NULL, "
-                                  "accepted_us INTEGER NOT NULL, seal TEXT NOT NULL);"
-                                  "CREATE INDEX accepted_of ON accepted(source)"));
-        if (isOlder)
+        if (version < 3)
+            DS_CHECK(database.execute("CREATE TABLE covered(source TEXT PRIMARY KEY, since_us INTEGER NOT NULL);"
+                                      "CREATE TABLE accepted(source TEXT NOT NULL, finding TEXT NOT NULL, "
+                                      "accepted_us INTEGER NOT NULL, seal TEXT NOT NULL);"
+                                      "CREATE INDEX accepted_of ON accepted(source)"));
+        if (version < 3 && isOlder)
             DS_CHECK(database.execute(fmt::format("INSERT INTO covered VALUES('{}',0)", EverySource)));
+        DS_CHECK(database.execute("CREATE TABLE number(source TEXT NOT NULL, version TEXT NOT NULL, "
+                                  "number INTEGER NOT NULL, seal TEXT NOT NULL);"
+                                  "CREATE INDEX number_of ON number(source)"));
     }
     DS_CHECK(database.execute(fmt::format("PRAGMA user_version={}", std::max(version, RecordsSchemaVersion))));
     return transaction.commit();

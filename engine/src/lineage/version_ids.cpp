@@ -231,30 +231,34 @@ void setStep(IndexedObjects& version, std::int64_t step)
         note.step = step;
 }
 
-std::optional<std::int64_t> placeOf(const IndexedObjects& version)
+std::string keyOfId(std::string_view id) { return fmt::format("id {}", id); }
+std::string keyOfName(const IndexedObjects& version) { return fmt::format("at {}", version.objects.name); }
+
+/// Where its headers cannot be read, or it gets its id only from what builds on it, its name has to tell.
+std::optional<std::int64_t> shownNumber(const ShownNumbers& shown, const IndexedObjects& version)
 {
-    return version.summary ? version.summary->place : std::nullopt;
+    const auto at = shown.find(idOf(version).empty() ? keyOfName(version) : keyOfId(idOf(version)));
+    return at == shown.end() ? std::nullopt : std::optional(at->second);
 }
 
 /// Whether a version was shown under another number than that of its folder.
-bool wereNumberedOtherwise(const std::vector<IndexedObjects>& versions)
+bool wereNumberedOtherwise(const ShownNumbers& shown, const std::vector<IndexedObjects>& versions)
 {
-    return std::any_of(versions.begin(), versions.end(), [](const IndexedObjects& version) {
-        return placeOf(version).value_or(version.objects.step) != version.objects.step;
+    return std::any_of(versions.begin(), versions.end(), [&](const IndexedObjects& version) {
+        return shownNumber(shown, version).value_or(version.objects.step) != version.objects.step;
     });
 }
 
 /// Places in the order of the links. A version that was shown keeps its number; a new one gets the next free one.
-void numberByPlace(std::vector<IndexedObjects>& versions, const std::vector<std::size_t>& order)
+void numberByPlace(std::vector<IndexedObjects>& versions, const std::vector<std::size_t>& order,
+                   const ShownNumbers& shown)
 {
-    std::set<std::int64_t> taken;
-    for (const IndexedObjects& version : versions) {
-        if (const std::optional<std::int64_t> place = placeOf(version))
-            taken.insert(*place);
-    }
+    std::set<std::int64_t> taken; // also by those that are gone
+    for (const auto& [version, number] : shown)
+        taken.insert(number);
     std::int64_t before = 0;
     for (const std::size_t i : order) {
-        std::optional<std::int64_t> number = placeOf(versions[i]);
+        std::optional<std::int64_t> number = shownNumber(shown, versions[i]);
         if (!number) {
             number = taken.contains(before + 1) ? *taken.rbegin() + 1 : before + 1;
             taken.insert(*number);
@@ -265,10 +269,10 @@ void numberByPlace(std::vector<IndexedObjects>& versions, const std::vector<std:
 }
 
 /// Links all versions, and leaves them in any order.
-void linkAll(std::vector<IndexedObjects>& versions)
+void linkAll(std::vector<IndexedObjects>& versions, const ShownNumbers& shown)
 {
     const std::optional<std::string_view> word = wordOfFolders(versions);
-    const bool isNumbered = word && !wereNumberedOtherwise(versions);
+    const bool isNumbered = word && !wereNumberedOtherwise(shown, versions);
     if (isNumbered && idsCount(versions, *word))
         return linkByCount(versions, *word);
     IdGraph graph(versions, word.has_value());
@@ -276,19 +280,22 @@ void linkAll(std::vector<IndexedObjects>& versions)
     std::iota(order.begin(), order.end(), std::size_t { 0 });
     if (!isNumbered || !graph.ascends()) {
         order = graph.order();
-        numberByPlace(versions, order);
+        numberByPlace(versions, order, shown);
     }
     graph.declare(order);
 }
 
 } // namespace
 
-void resolveIds(std::vector<IndexedObjects>& versions)
+void resolveIds(std::vector<IndexedObjects>& versions, ShownNumbers& shown)
 {
-    linkAll(versions);
-    for (IndexedObjects& version : versions) {
-        if (version.summary)
-            version.summary->place = version.objects.step;
+    linkAll(versions, shown);
+    for (const IndexedObjects& version : versions) {
+        if (!version.summary)
+            continue;
+        shown[keyOfName(version)] = version.objects.step;
+        if (!idOf(version).empty())
+            shown[keyOfId(idOf(version))] = version.objects.step;
     }
     std::stable_sort(versions.begin(), versions.end(),
                      [](const IndexedObjects& a, const IndexedObjects& b) { return a.objects.step < b.objects.step; });

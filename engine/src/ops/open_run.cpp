@@ -169,6 +169,21 @@ Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store, bool 
                 fmt::format("the source is empty, and {} of its objects are on record", missing.size()), store.uri());
 }
 
+/// Numbers that cannot be read or kept are given anew; who opens the records reports that they are lost.
+void numberVersions(Workbench& bench, const ObjectStore& store, std::vector<IndexedObjects>& versions)
+{
+    const ShownNumbers before =
+        bench.records ? bench.records->numbers(store.uri()).value_or(ShownNumbers()) : ShownNumbers();
+    ShownNumbers shown = before;
+    resolveIds(versions, shown);
+    std::erase_if(shown, [&](const auto& number) {
+        const auto at = before.find(number.first);
+        return at != before.end() && at->second == number.second;
+    });
+    if (bench.records && !shown.empty())
+        static_cast<void>(bench.records->addNumbers(store.uri(), shown));
+}
+
 Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::shared_ptr<const ObjectStore>& store,
                                                   const Layout& layout, std::vector<VersionObjects> groups,
                                                   TaskContext& task)
@@ -188,7 +203,6 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     known.merge(ofMirrors);
     journal(bench, *store, happened);
     std::vector<WantedForm> unknown;
-    std::vector<std::optional<std::int64_t>> places; // of the unknown ones, as they were shown before
     std::set<std::string> kept; // names of those that the catalog knows as they are
     for (const WantedForm& form : formsOf(versions)) {
         const auto at = known.extract(form.objects->name);
@@ -198,18 +212,13 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
             continue;
         }
         unknown.push_back(form);
-        places.push_back(at ? at.mapped().summary.place : std::nullopt);
     }
     const bool wiped = std::any_of(happened.begin(), happened.end(),
                                    [](const Error& event) { return event.code == Code::ListSuspect; });
     forgetGone(bench, key, known, wiped ? 0 : KeptGone);
     DS_CHECK(readHeaders(bench, store, layout, unknown, task));
     if (layout.linksByIds()) {
-        for (std::size_t i = 0; i < unknown.size(); ++i) {
-            if (*unknown[i].summary)
-                (*unknown[i].summary)->place = places[i];
-        }
-        resolveIds(versions);
+        numberVersions(bench, *store, versions);
         unknown = formsOf(versions); // they stand elsewhere now
         std::erase_if(unknown, [&](const WantedForm& form) { return kept.contains(form.objects->name); });
     }

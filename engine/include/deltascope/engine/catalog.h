@@ -146,6 +146,11 @@ public:
     virtual Result<void> accept(const std::string& source, const std::vector<std::string>& findings,
                                 std::int64_t nowUs) = 0;
 
+    /// The numbers under which versions were shown whose names and ids say none, or no order that their links agree
+    /// with (resolveIds()), by what resolveIds() knows them by. Damaged rows count as never shown.
+    virtual Result<std::map<std::string, std::int64_t>> numbers(const std::string& source) = 0;
+    virtual Result<void> addNumbers(const std::string& source, const std::map<std::string, std::int64_t>& numbers) = 0;
+
     /// The mirrors that a user has named for a source on this machine: what the source offers is read only if it is
     /// one of them. Damaged rows count as never named.
     virtual Result<std::set<std::string>> mirrors(const std::string& source) = 0;

@@ -39,7 +39,6 @@ struct VersionSummary {
     std::string id;
     std::string baseId;
     BaseById baseById = BaseById::Declared; ///< of what baseId names
-    std::optional<std::int64_t> place; ///< the step that a version with an id was shown under; it keeps that
     std::string encoding;
     bool lossy = false;
     DigestAlgorithm digests = DigestAlgorithm::None;
