@@ -66,6 +66,7 @@ OpenDialog::OpenDialog(Session& session, const QString& source, QWidget* parent)
     m_layout->setAccessibleName(tr("Layout"));
     m_depth->setRange(1, static_cast<int>(MostSearchDepth));
     m_depth->setValue(static_cast<int>(DefaultSearchDepth));
+    m_depth->setSuffix(tr(" below the folder of a step"));
     m_depth->setToolTip(tr("How many folders below that of a step weights are looked for"));
     m_depth->setAccessibleName(tr("Depth of the search for weights below a step"));
     auto* form = new QFormLayout;
