@@ -88,6 +88,25 @@ TEST(Health, SeesZerosAndOneValue)
     EXPECT_FALSE(opened.find(1)->suspect);
 }
 
+/// Deltas that leave a tensor as it is count from one anchor to the next.
+TEST(Health, AnAnchorThatMovesATensorThatNoDeltaChangesIsSuspect)
+{
+    const Words ones(8, 0x3f80);
+    const Words twos(8, 0x4000);
+    const auto anchorBehind = [&](int deltas) {
+        Session session;
+        TinyRun run;
+        run.anchor(1, ones);
+        for (int i = 0; i < deltas; ++i)
+            run.delta(2 + i, {}, {});
+        run.anchor(5, ones).delta(6, {}, {}).anchor(7, twos);
+        return suspectSteps(session.analyzed(run.store));
+    };
+    EXPECT_EQ(anchorBehind(0), std::vector<std::int64_t>()) << "one delta is no measure";
+    EXPECT_EQ(anchorBehind(1), (std::vector<std::int64_t> { 7 }));
+    EXPECT_EQ(anchorBehind(2), (std::vector<std::int64_t> { 7 }));
+}
+
 TEST(Health, PositionsThatWrapAreSuspect)
 {
     Session session;
