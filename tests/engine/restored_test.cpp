@@ -16,7 +16,7 @@ std::string rootOf(const Words16& state)
     leaves.update(std::as_bytes(std::span(state)));
     leaves.finish();
     const TensorInfo info { "w", Dtype::BF16, { Training::Elements } };
-    return toHex(checkpointRoot({ NamedNode { info.name, tensorNode(info, leaves.fast(), {}) } }, false).fast);
+    return toHex(checkpointRoot({ tensorNode(info, leaves.fast(), {}) }, false).fast);
 }
 
 Change between(const Words16& from, const Words16& to)

@@ -186,14 +186,14 @@ private:
     static State withRoot(std::vector<std::vector<std::uint16_t>> tensors)
     {
         State state { std::move(tensors), {} };
-        std::vector<NamedNode> nodes;
+        std::vector<TensorNode> nodes;
         for (std::size_t i = 0; i < Tensors; ++i) {
             LeafHasher leaves(LeafHasher::Strength::Fast);
             leaves.update(bytesOf(state.tensors[i]));
             leaves.finish();
-            nodes.push_back({ infoOf(i).name, tensorNode(infoOf(i), leaves.fast(), {}) });
+            nodes.push_back(tensorNode(infoOf(i), leaves.fast(), {}));
         }
-        state.root = toHex(checkpointRoot(std::move(nodes), false).fast);
+        state.root = toHex(checkpointRoot(nodes, false).fast);
         return state;
     }
     static State firstState()

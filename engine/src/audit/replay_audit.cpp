@@ -2,7 +2,7 @@
 
 #include "audit/first_state.h"
 #include "audit/tensor_drift.h"
-#include "hash/hashers.h"
+#include "deltascope/engine/hash_tree.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -328,7 +328,7 @@ void ReplayAudit::finishRoots()
             nodes.back().fast = node.fast;
             newest = node.tensor;
         }
-        m_links[link].root = toHex(rootOfOrdered(nodes, false).fast);
+        m_links[link].root = toHex(checkpointRoot(nodes, false).fast);
     }
 }
 

@@ -1,7 +1,7 @@
 #include "record_seals.h"
 
 #include "deltascope/base/bytes.h"
-#include "deltascope/engine/hash_tree.h"
+#include "row_seals.h"
 
 #include <fmt/format.h>
 #include <span>
@@ -13,33 +13,32 @@ std::string sealOfSight(const std::string& source, const std::string& key, const
     const std::string content = fmt::format("{}\n{}\n{}\n{} {} {} {}\n", source, key, sight.identity, sight.sizeBytes,
                                             sight.xxh3, sight.seenUs, sight.trusted)
         + std::string(asText(std::as_bytes(std::span(sight.leaves))));
-    return toHex(xxh3(asBytes(content)));
+    return seal(content);
 }
 
 std::string sealOfEvent(const std::string& source, std::int64_t seenUs, const std::string& what)
 {
-    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, seenUs, what))));
+    return seal(fmt::format("{}\n{}\n{}", source, seenUs, what));
 }
 
 std::string sealOfContinuity(const std::string& source, const std::string& question, const Records::Continuity& answer)
 {
-    return toHex(xxh3(
-        asBytes(fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why))));
+    return seal(fmt::format("{}\n{}\n{} {}\n{}", source, question, answer.continues, answer.decidedUs, answer.why));
 }
 
 std::string sealOfAccepted(const std::string& source, const std::string& finding, std::int64_t acceptedUs)
 {
-    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, finding, acceptedUs))));
+    return seal(fmt::format("{}\n{}\n{}", source, finding, acceptedUs));
 }
 
 std::string sealOfMirror(const std::string& source, const std::string& address, std::int64_t namedUs)
 {
-    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, address, namedUs))));
+    return seal(fmt::format("{}\n{}\n{}", source, address, namedUs));
 }
 
 std::string sealOfNumber(const std::string& source, const std::string& version, std::int64_t number)
 {
-    return toHex(xxh3(asBytes(fmt::format("{}\n{}\n{}", source, version, number))));
+    return seal(fmt::format("{}\n{}\n{}", source, version, number));
 }
 
 } // namespace deltascope

@@ -127,17 +127,7 @@ TensorNode tensorNode(const TensorInfo& tensor, const std::vector<Digest128>& fa
     return node;
 }
 
-CheckpointRoot checkpointRoot(std::vector<NamedNode> tensors, bool strong)
-{
-    std::sort(tensors.begin(), tensors.end(), [](const NamedNode& a, const NamedNode& b) { return a.name < b.name; });
-    std::vector<TensorNode> nodes;
-    nodes.reserve(tensors.size());
-    for (const NamedNode& tensor : tensors)
-        nodes.push_back(tensor.node);
-    return rootOfOrdered(nodes, strong);
-}
-
-CheckpointRoot rootOfOrdered(const std::vector<TensorNode>& nodes, bool strong)
+CheckpointRoot checkpointRoot(const std::vector<TensorNode>& nodes, bool strong)
 {
     std::string pre;
     pre += static_cast<char>(CheckpointPrefix);

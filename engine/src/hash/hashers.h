@@ -52,9 +52,6 @@ private:
     std::unique_ptr<State, Release> m_state;
 };
 
-/// As checkpointRoot(), of nodes that are in byte order of names already.
-CheckpointRoot rootOfOrdered(const std::vector<TensorNode>& nodes, bool strong);
-
 std::unique_ptr<StreamingDigest> makeBlake3();
 
 } // namespace deltascope

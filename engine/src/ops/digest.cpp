@@ -46,7 +46,7 @@ Result<CheckpointDigest> digestTensors(Workbench& bench, const State& state, Tas
     DS_TRY(const WalkEvidence evidence, walkTensors(*walk, means.threads, task, hash));
     walk.reset();
     result.noopsSeen = evidence.noopsSeen;
-    result.root = rootOfOrdered(nodes, true); // as tensors of a state are in order
+    result.root = checkpointRoot(nodes, true);
     nodes = std::vector<TensorNode>();
     result.tensors.reserve(tensors.size());
     for (std::vector<Digests>& part : parts) {

@@ -319,7 +319,7 @@ std::string rootOf(const PathState& chain, const FinishedTensors& finished)
     nodes.reserve(finished.size());
     for (std::size_t i = 0; i < finished.size(); ++i)
         nodes.push_back(tensorNode(chain.tensors()[i], finished[i].leaves, {}));
-    return toHex(rootOfOrdered(nodes, false).fast);
+    return toHex(checkpointRoot(nodes, false).fast);
 }
 
 /// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.

@@ -169,7 +169,8 @@ Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store, bool 
                 fmt::format("the source is empty, and {} of its objects are on record", missing.size()), store.uri());
 }
 
-/// Numbers that cannot be read or kept are given anew; who opens the records reports that they are lost.
+/// Numbers versions whose links are ids, as the records say and the links go. Opening the records reports damage, so a
+/// failure here only means that numbers are not kept.
 void numberVersions(Workbench& bench, const ObjectStore& store, std::vector<IndexedObjects>& versions)
 {
     const ShownNumbers before =

@@ -1,7 +1,7 @@
 #include "publish/version_build.h"
 
+#include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/walk.h"
-#include "hash/hashers.h"
 #include "ops/correspondence.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
         const TensorInfo& info = m_state.tensors()[tensor];
         m_nodes[tensor] = tensorNode(info, leaves.fast(), {});
     }
-    std::string root() const { return toHex(rootOfOrdered(m_nodes, false).fast); } // tensors of a state are in order
+    std::string root() const { return toHex(checkpointRoot(m_nodes, false).fast); }
 
 private:
     const State& m_state;

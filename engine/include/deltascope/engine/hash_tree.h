@@ -71,11 +71,8 @@ struct CheckpointRoot {
     Digest256 strong {};
     bool hasStrong = false;
 };
-struct NamedNode {
-    std::string name;
-    TensorNode node;
-};
-CheckpointRoot checkpointRoot(std::vector<NamedNode> tensors, bool strong);
+/// `nodes`: by byte order of the names of their tensors, as State::tensors() is. `strong`: they have strong digests.
+CheckpointRoot checkpointRoot(const std::vector<TensorNode>& nodes, bool strong);
 
 /// Compares every hash with known vectors. Errors: Internal (this machine computes wrong hashes).
 Result<void> hashSelfTest();
