@@ -57,6 +57,18 @@ TEST(VerifyText, SaysWhyARunIsUnverified)
     EXPECT_TRUE(says(doubted, "what is listed above speaks against 2 of its steps, although no damage is proven"));
 }
 
+TEST(VerifyText, CountsStepsBehindADamagedOneByTheirOwnNumbers)
+{
+    std::vector<app::StepVerdictView> behind { step(3, "damaged", "DS-TRUNCATED") };
+    for (const std::int64_t number : { 4, 5, 6 }) {
+        behind.push_back(step(number, "incomplete", "DS-CHAIN-GAP"));
+        behind.back().problems.front().step = 3; // the cause
+    }
+    EXPECT_TRUE(says(reportOf("damaged", behind), "and 2 more of that kind for the same object, up to step 6\n"));
+    behind.resize(2);
+    EXPECT_FALSE(says(reportOf("damaged", behind), "more of that kind"));
+}
+
 TEST(VerifyText, SaysWhatTheDigestsOfTheStoreHaveShown)
 {
     app::VerifyView report = reportOf("verified", { step(3, "verified") });

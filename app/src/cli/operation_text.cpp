@@ -223,8 +223,13 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
         text += "\n";
     }
     std::vector<app::ProblemView> problems = report.problems;
-    for (const app::StepVerdictView& step : report.steps)
+    std::vector<std::int64_t> steps; // that they are of; a problem itself may name the step that is its cause
+    for (const app::ProblemView& problem : problems)
+        steps.push_back(problem.step.value_or(0));
+    for (const app::StepVerdictView& step : report.steps) {
         problems.insert(problems.end(), step.problems.begin(), step.problems.end());
+        steps.resize(problems.size(), step.step);
+    }
     if (!problems.empty())
         text += "\n" + paint(style, Paint::Bold, problemsHeading(problems)) + "\n";
     for (std::size_t i = 0; i < problems.size();) {
@@ -234,9 +239,9 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
                && problems[i].where == problems[first].where)
             ++i;
         if (const std::size_t more = i - first - 1; more > 0)
-            text += paint(style, Paint::Dim,
-                          fmt::format("      and {} more of that kind in the same object, up to step {}\n", more,
-                                      problems[i - 1].step.value_or(0)));
+            text += paint(
+                style, Paint::Dim,
+                fmt::format("      and {} more of that kind for the same object, up to step {}\n", more, steps[i - 1]));
     }
     text += trustText(report);
     if (report.storeDigests)
