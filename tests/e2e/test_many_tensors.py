@@ -19,7 +19,7 @@ BYTES = {  # of one tensor, by command
     "materialize": 300,
 }
 BYTES_BEHIND_A_DELTA = {  # that changes every tensor of the anchor in front of it
-    "publish": 1500,
+    "publish": 1150,
     "log": 1000,
     "show": 400,
     "verify": 1200,

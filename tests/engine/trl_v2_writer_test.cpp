@@ -298,11 +298,11 @@ TEST(TrlV2Writer, FindsTheCallersMistakes)
     const auto writer = makeTrlV2DeltaWriter(optionsOf(TrlV2Encoding::GapDelta));
     const auto out = (*writer)->begin(tensor("w"));
     EXPECT_EQ(errorOf((*out)->end(source.task)).code, Code::Internal);
-    EXPECT_EQ(errorOf((*writer)->begin(tensor("w"))).code, Code::Usage);
     EXPECT_EQ(errorOf((*writer)->begin(tensor("bad\n"))).code, Code::Usage);
     EXPECT_EQ(errorOf((*writer)->begin(tensor("bad\xff"))).code, Code::Usage);
     EXPECT_EQ(errorOf((*writer)->begin(tensor("bad\u202e"))).code, Code::Usage);
     EXPECT_EQ(errorOf(makeTrlV2DeltaWriter(optionsOf(TrlV2Encoding::Raw, -1))).code, Code::Usage);
+    expectOneChangePerTensor(**writer);
 }
 
 TEST(TrlV2AnchorWriter, HoldsEveryElementType)
@@ -322,6 +322,9 @@ TEST(TrlV2AnchorWriter, WantsExactlyItsTensors)
     Source source;
     const TensorInfo w = tensor("w");
     EXPECT_EQ(errorOf(makeTrlV2AnchorWriter(optionsOf(TrlV2Encoding::Raw), { w, w })).code, Code::Usage);
+    const TensorInfo wide { "w", Dtype::F32, { 4 } };
+    EXPECT_EQ(errorOf(makeTrlV2AnchorWriter(optionsOf(TrlV2Encoding::Raw), { w, tensor("x"), wide })).code,
+              Code::Usage);
     EXPECT_EQ(errorOf(makeTrlV2AnchorWriter(optionsOf(TrlV2Encoding::Raw), { tensor("__metadata__") })).code,
               Code::Usage);
     const auto writer = makeTrlV2AnchorWriter(optionsOf(TrlV2Encoding::Raw), { w });

@@ -74,6 +74,26 @@ inline Result<void> writeTensor(VersionWriter& writer, const FileTensor& before,
     return tensor->end(task);
 }
 
+/// A delta holds the change of a tensor once, also where two writers of it are open at the same time.
+inline void expectOneChangePerTensor(VersionWriter& writer)
+{
+    const std::string before = fromHex("803f 803f"), after = fromHex("803f 813f");
+    const std::vector<std::uint32_t> positions { 1 };
+    const TensorBlock changed { asBytes(before), asBytes(after), { 0, positions, asBytes(after).subspan(2) } };
+    TaskContext task;
+    const TensorInfo w = tensor("w", { 2 });
+    const auto first = writer.begin(w), second = writer.begin(w);
+    for (const auto* out : { &first, &second }) {
+        ASSERT_TRUE(*out);
+        ASSERT_TRUE((**out)->add(changed));
+    }
+    EXPECT_TRUE((*first)->end(task));
+    const Error twice = errorOf((*second)->end(task));
+    EXPECT_EQ(twice.code, Code::Usage);
+    EXPECT_NE(twice.text.find("\"w\" occurs twice"), std::string::npos) << twice.text;
+    EXPECT_EQ(errorOf(writer.begin(w)).code, Code::Usage);
+}
+
 inline Result<void> writeModel(VersionWriter& writer, const Model& before, const Model& after,
                                std::size_t blockBytes = 192)
 {

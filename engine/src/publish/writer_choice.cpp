@@ -67,9 +67,9 @@ std::vector<std::string> WriterChoice::deltaKeys(std::int64_t step) const
 }
 
 Result<std::unique_ptr<VersionWriter>> WriterChoice::anchor(std::int64_t step, VersionFactMap facts,
-                                                            const std::vector<TensorInfo>& tensors) const
+                                                            std::vector<TensorInfo> tensors) const
 {
-    return makeTrlV2AnchorWriter(trlOptions(step, std::move(facts)), tensors);
+    return makeTrlV2AnchorWriter(trlOptions(step, std::move(facts)), std::move(tensors));
 }
 
 Result<std::unique_ptr<VersionWriter>> WriterChoice::delta(std::int64_t step, VersionFactMap facts,

@@ -23,7 +23,7 @@ public:
     std::vector<std::string> deltaKeys(std::int64_t step) const;
 
     Result<std::unique_ptr<VersionWriter>> anchor(std::int64_t step, VersionFactMap facts,
-                                                  const std::vector<TensorInfo>& tensors) const;
+                                                  std::vector<TensorInfo> tensors) const;
     Result<std::unique_ptr<VersionWriter>> delta(std::int64_t step, VersionFactMap facts,
                                                  std::shared_ptr<const DiffBackend> backend) const;
 

@@ -43,7 +43,8 @@ public:
     /// Errors: Unsupported (the layout cannot carry the change; the text says why), NoSpace, Io, Internal (blocks out
     /// of order, positions that do not ascend).
     virtual Result<void> add(const TensorBlock& block) = 0;
-    /// Behind the last block. A tensor without changes leaves nothing behind. Errors: as add, Canceled.
+    /// Behind the last block. A tensor without changes leaves nothing behind. Errors: as add, Canceled, Usage (another
+    /// writer has added a change of a tensor of this name meanwhile).
     virtual Result<void> end(TaskContext& task) = 0;
 };
 
@@ -54,7 +55,8 @@ public:
     virtual ~VersionWriter() = default;
 
     /// The writer must outlive what it returns. Tensors known to be unchanged may be left out of a delta; an anchor
-    /// needs all of its list. Errors: Usage (a name that is taken, or that must not be written).
+    /// needs all of its list. Errors: Usage (a tensor that is ended already, an unchanged one of a delta aside; a name
+    /// that must not be written).
     virtual Result<std::unique_ptr<TensorWriter>> begin(const TensorInfo& tensor) = 0;
 
     /// Before the first tensor: begins to put what will be added while it is added, where layout and store can do that

@@ -59,6 +59,11 @@ Result<void> checkTensorName(std::string_view name)
     return {};
 }
 
+tl::unexpected<Error> occursTwice(std::string_view name)
+{
+    return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(name)));
+}
+
 Result<void> checkFact(std::string_view key, std::string_view value)
 {
     if (key.substr(0, FactStart.size()) != FactStart || key.size() == FactStart.size() || !isWritableText(key))
@@ -142,7 +147,8 @@ Result<std::string> versionHeader(const std::vector<TensorInfo>& tensors, const 
     if (header.size() - 8 > SafetensorsHeader::MaxHeaderBytes)
         return fail(Code::Unsupported,
                     fmt::format("the header of {} tensors is longer than the {} bytes that readers take",
-                                tensors.size(), SafetensorsHeader::MaxHeaderBytes));
+                                tensors.size(), SafetensorsHeader::MaxHeaderBytes),
+                    {}, "Store the model in fewer tensors, as stacked experts are.");
     return header;
 }
 

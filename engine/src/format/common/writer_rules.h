@@ -16,6 +16,8 @@ bool isWritableText(std::string_view text) noexcept;
 
 /// Errors: Usage (not writable, too long, or a name that the container keeps for itself).
 Result<void> checkTensorName(std::string_view name);
+/// Usage: a version holds each tensor once.
+tl::unexpected<Error> occursTwice(std::string_view name);
 /// Errors: Usage (no "ds." key, not writable).
 Result<void> checkFact(std::string_view key, std::string_view value);
 Result<void> checkFacts(const VersionFactMap& facts);

@@ -94,8 +94,7 @@ public:
         stored.frameBytes = m_frame.size();
         DS_TRY(stored.frame, m_frame.finish());
         stored.digest = m_digest->hex();
-        m_writer.keep(m_tensor.name, std::move(stored));
-        return {};
+        return m_writer.keep(m_tensor.name, std::move(stored));
     }
 
 protected:
@@ -292,8 +291,8 @@ Result<std::unique_ptr<TensorWriter>> SlimeV2DeltaWriter::begin(const TensorInfo
     DS_CHECK(checkTensorName(tensor.name));
     DS_CHECK(checkedSize(tensor));
     const std::lock_guard lock(m_mutex);
-    if (!m_names.insert(tensor.name).second)
-        return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    if (m_stored.contains(tensor.name))
+        return occursTwice(tensor.name);
     if (m_options.encoding == SlimeV2Encoding::Xor)
         return std::unique_ptr<TensorWriter>(std::make_unique<XorTensor>(*this, tensor));
     return std::unique_ptr<TensorWriter>(std::make_unique<OverwriteTensor>(*this, tensor));
@@ -307,10 +306,10 @@ Result<void> SlimeV2DeltaWriter::addFact(std::string_view key, std::string_view 
     return {};
 }
 
-void SlimeV2DeltaWriter::keep(const std::string& name, Stored stored)
+Result<void> SlimeV2DeltaWriter::keep(const std::string& name, Stored stored)
 {
     const std::lock_guard lock(m_mutex);
-    m_stored.emplace(name, std::move(stored));
+    return m_stored.emplace(name, std::move(stored)).second ? Result<void>() : occursTwice(name);
 }
 
 std::unique_ptr<ZstdFrameWriter> SlimeV2DeltaWriter::lendCompressor()

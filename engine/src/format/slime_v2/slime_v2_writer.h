@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -59,7 +58,8 @@ public:
     };
     const SlimeV2WriterOptions& options() const noexcept { return m_options; }
     SpoolFile& spool() noexcept { return *m_spool; }
-    void keep(const std::string& name, Stored stored);
+    /// Errors: Usage (a change of this tensor is kept already).
+    Result<void> keep(const std::string& name, Stored stored);
     /// Compressors are expensive to make, so tensors pass them on.
     std::unique_ptr<ZstdFrameWriter> lendCompressor();
     void giveBack(std::unique_ptr<ZstdFrameWriter> compressor);
@@ -74,7 +74,6 @@ private:
     SlimeV2WriterOptions m_options;
     std::unique_ptr<SpoolFile> m_spool;
     std::mutex m_mutex; ///< for what follows and the facts
-    std::set<std::string> m_names; ///< of tensors that were begun
     std::map<std::string, Stored, std::less<>> m_stored; ///< by name
     std::vector<std::unique_ptr<ZstdFrameWriter>> m_compressors; ///< not lent
 };

@@ -99,13 +99,12 @@ public:
         if (m_count == 0)
             return {};
         TrlV2DeltaWriter::Stored stored;
-        stored.tensor = std::move(m_tensor);
+        stored.elements = m_tensor.elements();
         stored.count = m_count;
         DS_TRY(stored.narrow, m_narrow.finish());
         DS_TRY(stored.wide, m_wide.finish());
         DS_TRY(stored.values, m_values.finish());
-        m_writer.keep(std::move(stored));
-        return {};
+        return m_writer.keep(m_tensor.name, std::move(stored));
     }
 
 private:
@@ -210,6 +209,18 @@ private:
     std::uint64_t m_offset;
 };
 
+/// Errors: Usage.
+Result<void> expectDifferentNames(const std::vector<TensorInfo>& tensors)
+{
+    std::vector<std::string_view> names;
+    names.reserve(tensors.size());
+    for (const TensorInfo& tensor : tensors)
+        names.push_back(tensor.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    return twice == names.end() ? Result<void>() : occursTwice(*twice);
+}
+
 } // namespace
 
 TrlV2DeltaWriter::TrlV2DeltaWriter(TrlV2WriterOptions options, std::unique_ptr<SpoolFile> spool)
@@ -223,8 +234,8 @@ Result<std::unique_ptr<TensorWriter>> TrlV2DeltaWriter::begin(const TensorInfo& 
     DS_CHECK(checkTensorName(tensor.name + ".val"));
     DS_CHECK(checkedSize(tensor));
     const std::lock_guard lock(m_mutex);
-    if (!m_names.insert(tensor.name).second)
-        return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+    if (m_stored.contains(tensor.name))
+        return occursTwice(tensor.name);
     return std::unique_ptr<TensorWriter>(std::make_unique<DeltaTensor>(*this, tensor));
 }
 
@@ -236,10 +247,10 @@ Result<void> TrlV2DeltaWriter::addFact(std::string_view key, std::string_view va
     return {};
 }
 
-void TrlV2DeltaWriter::keep(Stored stored)
+Result<void> TrlV2DeltaWriter::keep(const std::string& name, Stored stored)
 {
     const std::lock_guard lock(m_mutex);
-    m_stored.push_back(std::move(stored));
+    return m_stored.emplace(name, std::move(stored)).second ? Result<void>() : occursTwice(name);
 }
 
 Result<std::vector<ObjectInfo>> TrlV2DeltaWriter::finish(ObjectStore& store, TaskContext& task)
@@ -262,19 +273,21 @@ Result<SpoolPayload> TrlV2DeltaWriter::source() const
     PatchTotals totals;
     totals.sparse = true;
     totals.params = m_stored.size();
-    for (const Stored& stored : m_stored) {
+    parts.reserve(2 * m_stored.size());
+    for (const auto& [name, stored] : m_stored) {
         Dtype index = Dtype::I32;
         if (m_options.encoding == TrlV2Encoding::GapDelta)
             index = stored.wide.empty() ? Dtype::U16 : Dtype::U32;
-        parts.push_back({ TensorInfo { stored.tensor.name + ".idx", index, { stored.count } }, &stored, false });
-        parts.push_back({ TensorInfo { stored.tensor.name + ".val", Dtype::BF16, { stored.count } }, &stored, true });
+        parts.push_back({ TensorInfo { name + ".idx", index, { stored.count } }, &stored, false });
+        parts.push_back({ TensorInfo { name + ".val", Dtype::BF16, { stored.count } }, &stored, true });
         totals.changed += stored.count;
-        totals.elements += stored.tensor.elements();
+        totals.elements += stored.elements;
     }
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return canonicalBefore(a.info, b.info); });
     std::vector<TensorInfo> infos;
-    for (const Part& part : parts)
-        infos.push_back(part.info);
+    infos.reserve(parts.size());
+    for (Part& part : parts)
+        infos.push_back(std::move(part.info));
     DS_TRY(std::string header, versionHeader(infos, patchMetadata(m_options, totals)));
     SpoolPayload out(*m_spool, std::move(header));
     for (const Part& part : parts) {
@@ -303,7 +316,6 @@ TrlV2AnchorWriter::TrlV2AnchorWriter(TrlV2WriterOptions options, std::vector<Ten
     m_data = m_spool->reserve(bytes);
     std::uint64_t offset = m_data.offset;
     for (std::size_t i = 0; i < m_tensors.size(); ++i) {
-        m_byName.emplace(m_tensors[i].name, i);
         m_places[i].offset = offset;
         offset += m_tensors[i].bytes();
     }
@@ -311,18 +323,19 @@ TrlV2AnchorWriter::TrlV2AnchorWriter(TrlV2WriterOptions options, std::vector<Ten
 
 Result<std::unique_ptr<TensorWriter>> TrlV2AnchorWriter::begin(const TensorInfo& tensor)
 {
-    const auto found = m_byName.find(tensor.name);
-    if (found == m_byName.end() || m_tensors[found->second] != tensor)
+    const auto found = std::lower_bound(m_tensors.begin(), m_tensors.end(), tensor, canonicalBefore);
+    if (found == m_tensors.end() || *found != tensor)
         return fail(Code::Usage,
                     fmt::format("{} {} is not in the list of the anchor", quoteName(tensor.name), describe(tensor)));
     const std::lock_guard lock(m_mutex);
-    Place& place = m_places[found->second];
+    const auto at = static_cast<std::size_t>(found - m_tensors.begin());
+    Place& place = m_places[at];
     if (place.progress == Progress::Ended)
-        return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
+        return occursTwice(tensor.name);
     if (m_streamed && place.progress == Progress::Begun) // bytes that were sent already are written again
         m_streamed->giveUp();
     place.progress = Progress::Begun;
-    return std::unique_ptr<TensorWriter>(std::make_unique<AnchorTensor>(*this, tensor, found->second, place.offset));
+    return std::unique_ptr<TensorWriter>(std::make_unique<AnchorTensor>(*this, tensor, at, place.offset));
 }
 
 Result<void> TrlV2AnchorWriter::addFact(std::string_view key, std::string_view value)
@@ -401,7 +414,6 @@ Result<std::unique_ptr<VersionWriter>> makeTrlV2AnchorWriter(TrlV2WriterOptions 
                                                              std::vector<TensorInfo> tensors)
 {
     DS_CHECK(checkOptions(options));
-    std::set<std::string_view> names;
     std::uint64_t total = 0;
     for (const TensorInfo& tensor : tensors) {
         DS_CHECK(checkTensorName(tensor.name));
@@ -410,9 +422,8 @@ Result<std::unique_ptr<VersionWriter>> makeTrlV2AnchorWriter(TrlV2WriterOptions 
         if (!sum)
             return fail(Code::Hostile, "the tensors of the anchor are larger than any file");
         total = *sum;
-        if (!names.insert(tensor.name).second)
-            return fail(Code::Usage, fmt::format("{} occurs twice in one version", quoteName(tensor.name)));
     }
+    DS_CHECK(expectDifferentNames(tensors));
     std::sort(tensors.begin(), tensors.end(), canonicalBefore);
     DS_TRY(std::unique_ptr<SpoolFile> spool, SpoolFile::create(options.spoolFolder));
     return std::unique_ptr<VersionWriter>(

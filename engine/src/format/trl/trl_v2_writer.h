@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -34,15 +33,16 @@ public:
     /// One changed tensor, encoded. Gaps are spooled as u16 until one does not fit, then as u32; only the file has one
     /// type.
     struct Stored {
-        TensorInfo tensor;
-        std::uint64_t count = 0;
+        std::uint64_t elements = 0; ///< of the tensor
+        std::uint64_t count = 0; ///< of them, changed
         std::vector<SpoolRange> narrow; ///< u16 gaps in front
         std::vector<SpoolRange> wide; ///< u32 gaps behind them, or all positions
         std::vector<SpoolRange> values;
     };
     TrlV2Encoding encoding() const noexcept { return m_options.encoding; }
     SpoolFile& spool() noexcept { return *m_spool; }
-    void keep(Stored stored);
+    /// Errors: Usage (a change of this tensor is kept already).
+    Result<void> keep(const std::string& name, Stored stored);
 
 private:
     /// The file. Call with the mutex held.
@@ -51,8 +51,7 @@ private:
     TrlV2WriterOptions m_options;
     std::unique_ptr<SpoolFile> m_spool;
     std::mutex m_mutex; ///< for what follows and the facts
-    std::set<std::string> m_names; ///< of tensors that were begun
-    std::vector<Stored> m_stored;
+    std::map<std::string, Stored, std::less<>> m_stored; ///< by name
 };
 
 /// A full step. The place of every tensor is known before its bytes come.
@@ -80,9 +79,8 @@ private:
     };
 
     TrlV2WriterOptions m_options;
-    std::vector<TensorInfo> m_tensors;
+    std::vector<TensorInfo> m_tensors; ///< in canonical order
     std::vector<Place> m_places; ///< by index in m_tensors
-    std::map<std::string, std::size_t, std::less<>> m_byName;
     std::unique_ptr<SpoolFile> m_spool;
     SpoolRange m_data;
     std::mutex m_mutex; ///< for progress and facts
