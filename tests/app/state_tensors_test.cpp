@@ -24,7 +24,7 @@ protected:
             const auto plan = planFor(run, version);
             EXPECT_TRUE(plan);
             const std::size_t before = store->reads().size();
-            const auto list = tensors.of(run, version, *plan, 2, session.task);
+            const auto list = tensors.of(session.bench, run, version, *plan, session.task);
             const std::vector<Read> reads = store->reads();
             found.insert(found.end(), reads.begin() + static_cast<std::ptrdiff_t>(before), reads.end());
             const auto path = openPath(run, *plan, { 2 }, session.task);
@@ -59,10 +59,10 @@ TEST_F(StateTensorsTest, WhatStepsHaveInCommonIsReadOnce)
     StateTensors fresh;
     const auto plan = planFor(run, run.versions.back());
     const std::size_t before = store->reads().size();
-    ASSERT_TRUE(fresh.of(run, run.versions.back(), *plan, 2, session.task));
+    ASSERT_TRUE(fresh.of(session.bench, run, run.versions.back(), *plan, session.task));
     const std::size_t once = store->reads().size();
     EXPECT_GT(once, before);
-    ASSERT_TRUE(fresh.of(run, run.versions.back(), *plan, 2, session.task));
+    ASSERT_TRUE(fresh.of(session.bench, run, run.versions.back(), *plan, session.task));
     EXPECT_EQ(store->reads().size(), once);
 }
 
@@ -70,11 +70,11 @@ TEST_F(StateTensorsTest, WhatBecameAnotherObjectIsReadAgain)
 {
     auto run = session.analyzed(store);
     const auto plan = planFor(run, run.versions.back());
-    ASSERT_TRUE(tensors.of(run, run.versions.back(), *plan, 2, session.task));
+    ASSERT_TRUE(tensors.of(session.bench, run, run.versions.back(), *plan, session.task));
     const std::size_t once = store->reads().size();
     for (const PlanLink& link : plan->links)
         run.versions[link.version].objects.objects.front().identity += "'";
-    static_cast<void>(tensors.of(run, run.versions.back(), *plan, 2, session.task));
+    static_cast<void>(tensors.of(session.bench, run, run.versions.back(), *plan, session.task));
     EXPECT_GT(store->reads().size(), once);
 }
 

@@ -691,7 +691,7 @@ StoreUnderTest makeMirroredMemory()
 
 /// Reads by way of a store that only reads, as it is made for one operation: with what a listing holds at its time.
 /// Everything else goes to the store behind it.
-template <class Reader> class ReadBy final : public deltascope::ForwardingStore {
+template <class Reader, auto... Options> class ReadBy final : public deltascope::ForwardingStore {
 public:
     explicit ReadBy(std::shared_ptr<ObjectStore> store)
         : deltascope::ForwardingStore(store)
@@ -721,7 +721,7 @@ public:
 private:
     std::unique_ptr<Reader> reader() const
     {
-        auto made = std::make_unique<Reader>(m_store);
+        auto made = std::make_unique<Reader>(m_store, Options...);
         if constexpr (requires { made->add(std::vector<ObjectInfo>()); })
             made->add(listAll(*m_store, {}, anyTask()).value_or(std::vector<ObjectInfo>()));
         return made;
@@ -741,10 +741,11 @@ public:
     }
 };
 
-template <class Reader> StoreUnderTest makeReadBy()
+template <class Reader, auto... Options> StoreUnderTest makeReadBy()
 {
     StoreUnderTest under;
-    under.store = std::make_shared<ReadBy<Reader>>(std::make_shared<SlowToAnswer>(std::make_shared<MemoryStore>()));
+    under.store =
+        std::make_shared<ReadBy<Reader, Options...>>(std::make_shared<SlowToAnswer>(std::make_shared<MemoryStore>()));
     return under;
 }
 
@@ -802,7 +803,7 @@ std::vector<StoreCase> allStores()
                                     { "MirroredMemory", makeMirroredMemory },
                                     { "ListedMemory", makeReadBy<ListedStore> },
                                     { "NearbyMemory", makeReadBy<NearbyStore> },
-                                    { "CheckedMemory", makeReadBy<CheckedStore> } };
+                                    { "CheckedMemory", makeReadBy<CheckedStore, Replaced::Followed> } };
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("AWS_ENDPOINT_URL_S3") && isSet("S3_BUCKET"))
         stores.push_back({ "S3", makeS3 });
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("HF_ENDPOINT") && isSet("HF_TOKEN"))

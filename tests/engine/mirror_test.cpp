@@ -177,6 +177,27 @@ TEST(Mirror, WhatIsOnRecordOfTheSourceDecides)
     EXPECT_EQ(wrong.error().code, Code::Rewritten);
     EXPECT_EQ(wrong.error().step, 7);
     EXPECT_NE(wrong.error().text.find("the mirror holds other bytes"), std::string::npos) << wrong.error().text;
+    const auto analyzed = copied.analyzed();
+    const std::optional<VersionFacts>& facts = step(analyzed, 7).facts;
+    ASSERT_TRUE(facts && facts->damage) << "it is not counted as if it were the source's";
+    EXPECT_EQ(facts->damage->text, wrong.error().text);
+}
+
+TEST(Mirror, ACopyThatIsUnlikeTheRecordIsDamagedAndTheSourceIsNot)
+{
+    MirroredRun copied(40, false); // no digest of the publisher
+    copied.ways.session.openRecords();
+    auto source = copied.openWith({});
+    ASSERT_TRUE(verifyRun(copied.ways.session.bench, source, {}, copied.ways.session.task));
+    copied.flipCopy(Only);
+    const auto run = copied.analyzed();
+    const Version& version = step(run, 7);
+    EXPECT_FALSE(version.facts->damage);
+    ASSERT_EQ(version.forms(), 2U);
+    const FormFacts* const copy = version.factsOf(1);
+    ASSERT_TRUE(copy && copy->damage);
+    EXPECT_NE(copy->damage->text.find("the mirror holds other bytes"), std::string::npos) << copy->damage->text;
+    EXPECT_EQ(*copied.root(run, 7), copied.ways.rootOf(7));
 }
 
 TEST(Mirror, WithoutRecordAndDigestNobodyCallsItProven)

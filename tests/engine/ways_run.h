@@ -148,7 +148,7 @@ public:
     /// The root that a plan leads to.
     Result<std::string> rootAlong(const deltascope::Run& run, const Plan& plan)
     {
-        DS_TRY(const PathPtr path, openPath(run, plan, { 2 }, session.task));
+        DS_TRY(const PathPtr path, openChecked(session.bench, run, plan, false, session.task));
         DS_TRY(const CheckpointDigest digest, digestState(session.bench, *path, session.task));
         return toHex(digest.root.fast);
     }

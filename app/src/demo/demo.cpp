@@ -126,7 +126,7 @@ private:
         if (!version)
             return fail(Code::NotFound, "the checkpoint that was just saved is gone", nameOf(number));
         DS_TRY(const Plan plan, planFor(run, *version));
-        return openPath(run, plan, { m_bench.threads }, task);
+        return openForFacts(m_bench, run, plan, task);
     }
 
     Result<void> trainAndPublish(double fraction, TaskContext& task)
@@ -236,7 +236,7 @@ private:
         DS_TRY(const Run run, openRun(m_bench, m_bucket, {}, task));
         const Version& newest = run.versions.back();
         DS_TRY(const Plan plan, planFor(run, newest));
-        DS_TRY(const PathPtr state, openPath(run, plan, { m_bench.threads }, task));
+        DS_TRY(const PathPtr state, openForFacts(m_bench, run, plan, task));
         DS_TRY(WalkMeans means, m_bench.means());
         DS_TRY(const std::unique_ptr<StateWalk> walk, state->walk(allTensors(*state), { std::move(means) }));
         const auto load = [&](std::size_t slice, SliceReader& reader) {

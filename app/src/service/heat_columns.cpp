@@ -19,7 +19,7 @@ bool sameColumn(const HeatColumnView& a, const HeatColumnView& b)
 Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench, const Run& run,
                                                           std::uint64_t revision, TaskContext& task)
 {
-    DS_CHECK(updateRows(run, bench.threads, task));
+    DS_CHECK(updateRows(bench, run, task));
     auto heat = std::make_shared<HeatView>();
     heat->catalogKey = catalogKey(run);
     const std::vector<std::string> keys = chainKeys(run);
@@ -63,7 +63,7 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
     return m_last;
 }
 
-Result<void> HeatColumns::updateRows(const Run& run, unsigned threads, TaskContext& task)
+Result<void> HeatColumns::updateRows(const Workbench& bench, const Run& run, TaskContext& task)
 {
     const Version* latest = run.latest();
     if (!latest || latest->obstacle)
@@ -73,7 +73,7 @@ Result<void> HeatColumns::updateRows(const Run& run, unsigned threads, TaskConte
         plan.links.empty() ? std::string() : run.versions[plan.links.front().version].objects.identity();
     if (anchor == m_rowsOf && !m_rows.empty())
         return {};
-    DS_TRY(const TensorList tensors, m_tensors.of(run, *latest, std::move(plan), threads, task));
+    DS_TRY(const TensorList tensors, m_tensors.of(bench, run, *latest, std::move(plan), task));
     std::vector<TensorRowView> rows;
     for (const TensorInfo& tensor : *tensors) {
         TensorRowView row;

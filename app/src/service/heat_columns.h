@@ -33,7 +33,7 @@ private:
     using Codes = std::shared_ptr<const std::vector<std::uint8_t>>;
 
     /// Rows are the tensors of the newest state that can be rebuilt.
-    Result<void> updateRows(const Run& run, unsigned threads, TaskContext& task);
+    Result<void> updateRows(const Workbench& bench, const Run& run, TaskContext& task);
     Codes codesOf(std::int64_t step, const std::vector<TensorCount>& counts);
 
     StateTensors& m_tensors;

@@ -70,14 +70,15 @@ private:
 };
 
 /// Finds the tensors of the newest state that are meant.
-Result<std::vector<TensorInfo>> tensorsMeant(const Run& run, const TensorGlobs& meant, LogView& view, unsigned threads,
-                                             TaskContext& task)
+Result<std::vector<TensorInfo>> tensorsMeant(const Workbench& bench, const Run& run, const TensorGlobs& meant,
+                                             LogView& view, TaskContext& task)
 {
     const Version* newest = run.latest();
     if (!newest)
         return fail(Code::NotFound, "the source holds no version", run.store->uri());
     DS_TRY(const Plan plan, planFor(run, *newest));
-    DS_TRY(const PathPtr state, openPath(run, plan, { threads }, task));
+    DS_TRY(const PathPtr state, openForFacts(bench, run, plan, task));
+    DS_CHECK(state->expectSoundReads(task));
     std::vector<std::string_view> names;
     for (const TensorInfo& tensor : state->tensors())
         names.push_back(tensor.name);
@@ -114,7 +115,7 @@ Result<LogView> changesOf(Workbench& bench, Run& run, const LogRequest& request,
     const TensorGlobs meant(request.tensors);
     std::vector<TensorInfo> tensors;
     if (!meant.meanAll()) {
-        DS_TRY(tensors, tensorsMeant(run, meant, view, bench.threads, task));
+        DS_TRY(tensors, tensorsMeant(bench, run, meant, view, task));
     }
     StepCounts counts(bench, run);
     if (request.depth == Depth::Replayed)

@@ -70,21 +70,6 @@ auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const
     }
 }
 
-/// What came of reading states (null: none), if the bytes that were read are those on record. Errors: Digest,
-/// Rewritten, also as the reason of another error; those of `outcome`.
-template <class T> Result<T> ifSound(Result<T> outcome, std::initializer_list<const State*> states, TaskContext& task)
-{
-    for (const State* state : states) {
-        if (!state)
-            continue;
-        if (outcome)
-            DS_CHECK(state->expectSoundReads(task));
-        else
-            outcome = fail(state->reasonOf(std::move(outcome.error()), task));
-    }
-    return outcome;
-}
-
 /// Reads everything that stands in the logs now.
 Result<void> readAll(LogReader& logs, TaskContext& task);
 void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs);

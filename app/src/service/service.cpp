@@ -139,7 +139,7 @@ public:
                          if (Result<Plan> plan = planFor(run, *version)) {
                              for (Error& change : changedSinceSeen(m_bench, run, *plan))
                                  doubts.push_back(std::move(change));
-                             DS_TRY(tensors, m_stateTensors.of(run, *version, std::move(*plan), m_bench.threads, task));
+                             DS_TRY(tensors, m_stateTensors.of(m_bench, run, *version, std::move(*plan), task));
                          }
                          DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
                          DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
@@ -446,6 +446,8 @@ private:
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
         RunView view = runViewOf(run, annotations, trace, logs, ++m_revision, m_bench.nowUs());
+        for (const Error& change : changedSinceSeen(m_bench, run))
+            view.problems.push_back(problemView(change));
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }

@@ -6,7 +6,12 @@ namespace deltascope::app {
 
 namespace {
 
-TensorList listOf(const State& state) { return std::make_shared<const std::vector<TensorInfo>>(state.copyOfTensors()); }
+Result<TensorList> readList(const Workbench& bench, const Run& run, const Plan& plan, TaskContext& task)
+{
+    DS_TRY(const PathPtr state, openForFacts(bench, run, plan, task));
+    DS_CHECK(state->expectSoundReads(task));
+    return std::make_shared<const std::vector<TensorInfo>>(state->copyOfTensors());
+}
 
 /// Equal texts, equal objects.
 std::string objectsOf(const Run& run, const Plan& plan)
@@ -21,14 +26,12 @@ std::string objectsOf(const Run& run, const Plan& plan)
 
 }
 
-Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan plan, unsigned threads,
+Result<TensorList> StateTensors::of(const Workbench& bench, const Run& run, const Version& version, Plan plan,
                                     TaskContext& task)
 {
     const bool deltasFit = version.facts && version.facts->replayed && !version.facts->damage;
-    if (!deltasFit) {
-        DS_TRY(const PathPtr whole, openPath(run, plan, { threads }, task));
-        return listOf(*whole);
-    }
+    if (!deltasFit)
+        return readList(bench, run, plan, task);
     std::erase_if(plan.links, [&run](const PlanLink& link) {
         const std::optional<VersionSummary>& summary = run.versions[link.version].summaryOf(link.form);
         return summary && !summary->full;
@@ -36,8 +39,7 @@ Result<TensorList> StateTensors::of(const Run& run, const Version& version, Plan
     const std::string objects = objectsOf(run, plan);
     if (TensorList known = kept(objects))
         return known;
-    DS_TRY(const PathPtr full, openPath(run, plan, { threads }, task));
-    TensorList list = listOf(*full);
+    DS_TRY(TensorList list, readList(bench, run, plan, task));
     const std::lock_guard lock(m_mutex);
     m_objects = objects;
     m_last = list;

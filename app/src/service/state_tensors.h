@@ -18,8 +18,8 @@ using TensorList = std::shared_ptr<const std::vector<TensorInfo>>;
 /// what they were. Any thread.
 class StateTensors {
 public:
-    /// `plan` leads to `version`. Errors: as openPath().
-    Result<TensorList> of(const Run& run, const Version& version, Plan plan, unsigned threads, TaskContext& task);
+    /// `plan` leads to `version`. Errors: as openForFacts().
+    Result<TensorList> of(const Workbench& bench, const Run& run, const Version& version, Plan plan, TaskContext& task);
 
 private:
     TensorList kept(const std::string& objects) const;

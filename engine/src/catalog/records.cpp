@@ -183,7 +183,8 @@ private:
     Result<std::map<std::string, KnownObject>> readObjects(const std::string& source)
     {
         DS_TRY(sqlite::Statement rows,
-               m_database.prepare("SELECT key,identity,xxh3,seen_us FROM sight WHERE source=? ORDER BY key,rowid"));
+               m_database.prepare(
+                   "SELECT key,identity,xxh3,seen_us,trusted FROM sight WHERE source=? ORDER BY key,rowid"));
         rows.bind(1, source);
         std::map<std::string, KnownObject> found;
         for (;;) {
@@ -191,7 +192,7 @@ private:
             if (!row)
                 return found;
             KnownObject& last = found[rows.text(0)];
-            last = { rows.text(1), rows.text(2), std::max(last.seenUs, rows.integer(3)) };
+            last = { rows.text(1), rows.text(2), std::max(last.seenUs, rows.integer(3)), rows.integer(4) != 0 };
         }
     }
 

@@ -4,6 +4,7 @@
 #include "compare_forms.h"
 #include "compare_restored.h"
 #include "decide_forms.h"
+#include "fact_errors.h"
 #include "judge_checkpoints.h"
 #include "lineage/restored.h"
 #include "model_beside.h"
@@ -152,13 +153,13 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
     book.judgesFirst = stretch.beginsAnew && !(ofFirst && ofFirst->replayed);
     while (!stretch.judged(run).empty()) {
-        Result<PathPtr> path = openPath(run, stretch.plan, { bench.threads }, task);
+        Result<PathPtr> path = openForFacts(bench, run, stretch.plan, task);
         Result<void> outcome;
         std::optional<ReplayAudit> audit;
         if (path) {
             book.restored = restoredBy(run, **path, restored);
             audit.emplace(**path, true, &book, means.backend);
-            outcome = replayAll(**path, *audit, means, task);
+            outcome = ifSound(replayAll(**path, *audit, means, task), { path->get() }, task);
         } else {
             outcome = fail(std::move(path.error()));
         }
@@ -170,9 +171,10 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         }
         const Error& error = outcome.error();
         std::vector<PlanLink>& links = stretch.plan.links;
-        const auto broken = links.begin() + static_cast<std::ptrdiff_t>(linkOf(run, links, error));
-        if (!speaksOfAnObject(error.code) || broken == links.end())
-            return fail(std::move(outcome.error()));
+        const std::size_t at = linkOf(run, links, error);
+        if (!isDamageOf(run, links, at, error)) // what was replaced since it was listed is learned at the next look
+            return error.code == Code::Rewritten ? Result<void>() : fail(std::move(outcome.error()));
+        const auto broken = links.begin() + static_cast<std::ptrdiff_t>(at);
         run.versions[broken->version].noteDamage(broken->form, error);
         rememberFacts(bench, run, keys, broken->version, std::vector<TensorCount>());
         if (broken == links.begin() && stretch.fromAnchor())

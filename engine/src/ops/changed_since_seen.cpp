@@ -32,20 +32,46 @@ std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo
                    key, step, std::string(Action) };
 }
 
-/// A bucket that was copied in its place is one event.
-void joinUnproven(std::vector<Error>& changes, const std::string& where)
+/// A bucket that was copied in its place is one event, and so is a trainer that started again. `what`: happened to
+/// them.
+void join(std::vector<Error>& changes, Code code, std::string_view what, const std::string& where)
 {
     constexpr std::size_t MostNamed = 3;
-    const auto isUnproven = [](const Error& change) { return change.code == Code::Unproven; };
-    const auto unproven = std::count_if(changes.begin(), changes.end(), isUnproven);
-    if (static_cast<std::size_t>(unproven) <= MostNamed)
+    const auto isOfCode = [&](const Error& change) { return change.code == code; };
+    const auto count = static_cast<std::size_t>(std::count_if(changes.begin(), changes.end(), isOfCode));
+    if (count <= MostNamed)
         return;
-    std::erase_if(changes, isUnproven);
-    changes.push_back({ Code::Unproven,
-                        fmt::format("{} objects were written again since they were first seen, or copied, and their "
-                                    "bytes were not compared with the record yet: what is shown is what is there now",
-                                    unproven),
-                        where, std::nullopt, std::string(Action) });
+    const auto first = std::find_if(changes.begin(), changes.end(), isOfCode);
+    const std::string action = first->action;
+    changes.erase(std::remove_if(first, changes.end(), isOfCode), changes.end());
+    changes.push_back({ code, fmt::format("{} objects {}", count, what), where, std::nullopt, action });
+}
+
+void joinMany(std::vector<Error>& changes, const std::string& where)
+{
+    join(changes, Code::Rewritten,
+         "were rewritten since they were first seen: what is shown of them is not what is on record", where);
+    join(changes, Code::Unproven,
+         "were written again since they were first seen, or copied, and their bytes were not compared with "
+         "the record yet: what is shown is what is there now",
+         where);
+}
+
+void addChanges(Records& records, const Run& run, const VersionObjects& version, std::vector<Error>& changes,
+                const auto& mayDiffer)
+{
+    if (!version.mirror.empty())
+        return; // the record is of the source's own objects; reading compares the bytes
+    for (const ObjectInfo& object : version.objects) {
+        const std::string key(version.inSource(object.key));
+        if (!mayDiffer(key, object))
+            continue;
+        const Result<std::vector<Sight>> sights = records.sights(run.store->uri(), key);
+        if (!sights)
+            continue; // the run reports what is wrong with the records
+        if (std::optional<Error> change = changeOf(*sights, object, key, version.step))
+            changes.push_back(std::move(*change));
+    }
 }
 
 }
@@ -55,20 +81,30 @@ std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, cons
     std::vector<Error> changes;
     if (!bench.records)
         return changes;
-    for (const PlanLink& link : plan.links) {
-        const VersionObjects& version = run.versions[link.version].objectsOf(link.form);
-        if (!version.mirror.empty())
-            continue; // the record is of the source's own objects; reading compares the bytes
-        for (const ObjectInfo& object : version.objects) {
-            const std::string key(version.inSource(object.key));
-            const Result<std::vector<Sight>> sights = bench.records->sights(run.store->uri(), key);
-            if (!sights)
-                continue; // the run reports what is wrong with the records
-            if (std::optional<Error> change = changeOf(*sights, object, key, version.step))
-                changes.push_back(std::move(*change));
-        }
+    for (const PlanLink& link : plan.links)
+        addChanges(*bench.records, run, run.versions[link.version].objectsOf(link.form), changes,
+                   [](const std::string&, const ObjectInfo&) { return true; });
+    joinMany(changes, run.store->uri());
+    return changes;
+}
+
+std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run)
+{
+    std::vector<Error> changes;
+    if (!bench.records)
+        return changes;
+    const auto known = bench.records->objects(run.store->uri());
+    if (!known)
+        return changes;
+    const auto mayDiffer = [&](const std::string& key, const ObjectInfo& object) {
+        const auto last = known->find(key);
+        return last != known->end() && (!last->second.trusted || last->second.identity != object.identity);
+    };
+    for (const Version& version : run.versions) {
+        for (std::size_t form = 0; form < version.forms(); ++form)
+            addChanges(*bench.records, run, version.objectsOf(form), changes, mayDiffer);
     }
-    joinUnproven(changes, run.store->uri());
+    joinMany(changes, run.store->uri());
     return changes;
 }
 

@@ -144,7 +144,7 @@ void notePlaceholders(Version& version, const State& then, const State& now)
 
 }
 
-Result<bool> compareCheckpoints(Run& run, TaskContext& task)
+Result<bool> compareCheckpoints(const Workbench& bench, Run& run, TaskContext& task)
 {
     bool found = false;
     const auto isRead = [](const Version& version) {
@@ -161,17 +161,20 @@ Result<bool> compareCheckpoints(Run& run, TaskContext& task)
         found = true;
         const auto open = [&](const Version& of) -> Result<PathPtr> {
             DS_TRY(const Plan plan, planFor(run, of));
-            return openPath(run, plan, {}, task);
+            return openForFacts(bench, run, plan, task);
         };
-        const Result<PathPtr> a = open(*then);
-        const Result<PathPtr> b = open(version);
-        for (const Result<PathPtr>* path : { &a, &b }) {
-            if (!*path && (path->error().code == Code::Canceled || path->error().code == Code::Transient))
-                return fail(path->error());
-        }
-        note(version, *then, a && b ? differenceOf(**a, **b, then->step()) : ModelDifference());
-        if (a && b)
-            notePlaceholders(version, **a, **b);
+        const auto compared = [&]() -> Result<ModelDifference> {
+            DS_TRY(const PathPtr a, open(*then));
+            DS_TRY(const PathPtr b, open(version));
+            DS_CHECK(a->expectSoundReads(task));
+            DS_CHECK(b->expectSoundReads(task));
+            notePlaceholders(version, *a, *b);
+            return differenceOf(*a, *b, then->step());
+        };
+        const Result<ModelDifference> difference = compared();
+        if (!difference && (difference.error().code == Code::Canceled || difference.error().code == Code::Transient))
+            return fail(difference.error());
+        note(version, *then, difference.value_or(ModelDifference()));
     }
     return found;
 }

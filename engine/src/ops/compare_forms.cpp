@@ -4,6 +4,7 @@
 #include "correspondence.h"
 #include "deltascope/engine/walk.h"
 #include "element_compare.h"
+#include "fact_errors.h"
 
 #include <algorithm>
 #include <atomic>
@@ -125,7 +126,7 @@ private:
             if (other == there.objects.end() || other->sizeBytes != object.sizeBytes)
                 return false;
             Result<bool> same = compareBytes(object, *other, task);
-            if (!same && speaksOfAnObject(same.error().code))
+            if (!same && endsLearning(same.error().code))
                 return false; // replaying it tells what is wrong
             if (!same || !*same)
                 return same;
@@ -173,19 +174,19 @@ private:
         if (seen)
             return take(reference, form, *seen), Result<void>();
         const Error& error = seen.error();
-        if (!speaksOfAnObject(error.code))
+        if (!endsLearning(error.code))
             return fail(std::move(seen.error()));
         const std::size_t link = linkOf(m_run, b->links, error);
-        if (link < b->links.size() && b->links[link] == b->links.back())
+        if (isDamageOf(m_run, b->links, link, error) && b->links[link] == b->links.back())
             m_version.noteDamage(form, error);
         return {}; // what else is damaged on the way is told where it is replayed by itself
     }
 
     Result<SideBySide> replay(const Plan& a, const Plan& b, const WalkMeans& means, TaskContext& task)
     {
-        DS_TRY(const PathPtr left, openPath(m_run, a, { m_bench.threads }, task));
-        DS_TRY(const PathPtr right, openPath(m_run, b, { m_bench.threads }, task));
-        return replayBoth(means, *left, *right, task);
+        DS_TRY(const PathPtr left, openForFacts(m_bench, m_run, a, task));
+        DS_TRY(const PathPtr right, openForFacts(m_bench, m_run, b, task));
+        return ifSound(replayBoth(means, *left, *right, task), { left.get(), right.get() }, task);
     }
 
     void take(std::size_t reference, std::size_t form, const SideBySide& seen)

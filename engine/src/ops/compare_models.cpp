@@ -101,10 +101,10 @@ void reportIncomplete(Run& run, std::size_t first, const VersionIndex& before, s
 
 }
 
-Result<void> compareModels(Run& run, TaskContext& task)
+Result<void> compareModels(const Workbench& bench, Run& run, TaskContext& task)
 {
     if (run.layout->standAlone()) {
-        DS_TRY(const bool noted, compareCheckpoints(run, task));
+        DS_TRY(const bool noted, compareCheckpoints(bench, run, task));
         if (noted)
             assess(run);
         return {};

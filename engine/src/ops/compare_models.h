@@ -1,8 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/lineage.h"
-
-#include "deltascope/base/task.h"
+#include "deltascope/engine/operations.h"
 
 namespace deltascope {
 
@@ -11,6 +9,6 @@ namespace deltascope {
 /// anchor unusable: no training changes them, and a delta that is read as a full version looks like that. A tensor that
 /// the anchor before has and this one lacks becomes a note (MissingTensor). Reads headers. Errors: Canceled, those of
 /// the store. What stands alone is compared by compareCheckpoints().
-Result<void> compareModels(Run& run, TaskContext& task);
+Result<void> compareModels(const Workbench& bench, Run& run, TaskContext& task);
 
 } // namespace deltascope

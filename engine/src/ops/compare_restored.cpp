@@ -1,5 +1,6 @@
 #include "compare_restored.h"
 
+#include "fact_errors.h"
 #include "lineage/restored.h"
 
 #include <string>
@@ -16,11 +17,11 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
     const Result<Plan> plan = planFor(run, version, PlanOptions { true, StateChoice::Served, {} });
     if (!plan)
         return std::string();
-    Result<PathPtr> path = openPath(run, *plan, { bench.threads }, task);
+    Result<PathPtr> path = openForFacts(bench, run, *plan, task);
     Result<CheckpointDigest> digest = path ? digestState(bench, **path, task) : fail(std::move(path.error()));
     if (digest)
         return toHex(digest->root.fast);
-    return speaksOfAnObject(digest.error().code) ? Result<std::string>(std::string()) : fail(std::move(digest.error()));
+    return endsLearning(digest.error().code) ? Result<std::string>(std::string()) : fail(std::move(digest.error()));
 }
 
 }

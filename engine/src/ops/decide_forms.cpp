@@ -1,6 +1,7 @@
 #include "decide_forms.h"
 
 #include "audit/replay_audit.h"
+#include "fact_errors.h"
 #include "lineage/drift.h"
 #include "lineage/loss_test.h"
 #include "lineage/twice.h"
@@ -18,16 +19,17 @@ using FactsOfLinks = std::vector<VersionFacts>;
 Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run, const Plan& plan, TaskContext& task)
 {
     const auto unlessOfAnObject = [](Error error) -> Result<std::optional<FactsOfLinks>> {
-        if (speaksOfAnObject(error.code))
+        if (endsLearning(error.code))
             return std::optional<FactsOfLinks>();
         return fail(std::move(error));
     };
     DS_TRY(const WalkMeans means, bench.means());
-    Result<PathPtr> path = openPath(run, plan, { bench.threads }, task);
+    Result<PathPtr> path = openForFacts(bench, run, plan, task);
     if (!path)
         return unlessOfAnObject(std::move(path.error()));
     ReplayAudit audit(**path, true);
-    if (Result<void> replayed = replayAll(**path, audit, means, task); !replayed)
+    Result<void> replayed = ifSound(replayAll(**path, audit, means, task), { path->get() }, task);
+    if (!replayed)
         return unlessOfAnObject(std::move(replayed.error()));
     audit.finishStates();
     const std::size_t before = (*path)->links().size() - plan.links.size(); // the checkpoint outside of the source

@@ -32,7 +32,7 @@ std::size_t firstAffordable(const Run& run, std::uint64_t bytes)
 Result<PathPtr> openState(const Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
 {
     DS_TRY(const Plan plan, planFor(run, run.versions[at]));
-    return openPath(run, plan, { bench.threads }, task);
+    return openForFacts(bench, run, plan, task);
 }
 
 Result<JudgedState> judge(Workbench& bench, const Run& run, std::size_t at, TaskContext& task)
@@ -41,12 +41,12 @@ Result<JudgedState> judge(Workbench& bench, const Run& run, std::size_t at, Task
     DS_TRY(const PathPtr state, openState(bench, run, at, task));
     const std::optional<std::size_t> before = judgedBeside(run, at);
     if (!before)
-        return judgeState(*state, nullptr, means, task);
+        return ifSound(judgeState(*state, nullptr, means, task), { state.get() }, task);
     DS_TRY(const PathPtr then, openState(bench, run, *before, task));
     const Version& version = run.versions[*before];
     const StateBefore with { *then, isJudged(version),
                              version.facts ? version.facts->suspectTensors : std::vector<SuspectTensor>() };
-    return judgeState(*state, &with, means, task);
+    return ifSound(judgeState(*state, &with, means, task), { state.get(), then.get() }, task);
 }
 
 Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::vector<std::string>& keys,
@@ -56,9 +56,13 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
     Result<JudgedState> judged = judge(bench, run, at, task);
     if (!judged && (judged.error().code == Code::Canceled || judged.error().code == Code::Transient))
         return fail(std::move(judged.error()));
+    Version& version = run.versions[at];
+    if (!judged && judged.error().code == Code::Digest && judged.error().step == version.step()) {
+        version.noteDamage(0, judged.error());
+        rememberFacts(bench, run, keys, at, std::vector<TensorCount>());
+    }
     if (!judged)
         return {};
-    Version& version = run.versions[at];
     std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
     VersionFacts& facts = version.facts.emplace();
     facts.otherForms = std::move(others);

@@ -78,13 +78,13 @@ private:
         DS_TRY(const WalkMeans means, m_bench.means());
         DS_TRY(const PathPtr model, open(m_at));
         DS_TRY(const PathPtr checkpoint, open(other));
-        return areEqual(*checkpoint, *model, means, m_task);
+        return ifSound(areEqual(*checkpoint, *model, means, m_task), { checkpoint.get(), model.get() }, m_task);
     }
 
     Result<PathPtr> open(std::size_t at)
     {
         DS_TRY(const Plan plan, planFor(m_run, m_run.versions[at]));
-        return openPath(m_run, plan, { m_bench.threads }, m_task);
+        return openForFacts(m_bench, m_run, plan, m_task);
     }
 
     Workbench& m_bench;

@@ -370,12 +370,19 @@ Result<PathPtr> openChecked(Workbench& bench, const Run& run, const Plan& plan, 
 {
     if (run.recordsLost && !acceptRewritten)
         return fail(*run.recordsLost);
-    DS_TRY(PathPtr path, openPath(run, plan, ReadRules { bench.threads, true, bench.records, acceptRewritten }, task));
+    DS_TRY(PathPtr path,
+           openPath(run, plan, { bench.threads, bench.records, acceptRewritten, Replaced::Followed }, task));
     std::vector<Error> notices = path->readNotices();
     std::erase_if(notices, [](const Error& notice) { return notice.code != Code::Mirror; });
     if (!notices.empty())
         journalOnce(bench, *run.store, std::move(notices));
     return path;
+}
+
+Result<PathPtr> openForFacts(const Workbench& bench, const Run& run, const Plan& plan, TaskContext& task)
+{
+    Records* const records = run.recordsLost ? nullptr : bench.records;
+    return openPath(run, plan, { bench.threads, records, true, Replaced::Fails }, task);
 }
 
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options, TaskContext& task)
@@ -509,7 +516,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     noteRepeatedFiles(run, onRecord);
     if (!run.gone.empty() || !run.sourceNotices.empty() || run.recordsLost || layout->standAlone())
         assess(run);
-    DS_CHECK(compareModels(run, task));
+    DS_CHECK(compareModels(bench, run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     addKnownFacts(bench, run);
     journalOnce(bench, *store, replacedByMirrors(run));

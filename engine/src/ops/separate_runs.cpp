@@ -273,7 +273,7 @@ private:
         const auto measured = [&]() -> Result<SampleDistance> {
             DS_TRY(const PathPtr a, open(pair.first));
             DS_TRY(const PathPtr b, open(pair.second));
-            return sampleDistance(*a, *b, means, m_task);
+            return ifSound(sampleDistance(*a, *b, means, m_task), { a.get(), b.get() }, m_task);
         };
         Result<SampleDistance> distance = measured();
         if (!distance && (distance.error().code == Code::Canceled || distance.error().code == Code::Transient))
@@ -289,7 +289,7 @@ private:
         const auto version = std::find_if(m_run->versions.begin(), m_run->versions.end(),
                                           [&](const Version& one) { return one.objects.name == name; });
         DS_TRY(const Plan plan, planFor(*m_run, *version));
-        return openPath(*m_run, plan, { m_bench.threads }, m_task);
+        return openForFacts(m_bench, *m_run, plan, m_task);
     }
 
     /// "step 500", "steps 500 to 700".

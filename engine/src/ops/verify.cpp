@@ -393,7 +393,7 @@ bool hasDamagedForm(const Version& version)
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     DS_TRY(const Plan plan, planFor(run, version));
-    DS_TRY(const PathPtr path, openPath(run, plan, { bench.threads }, task));
+    DS_TRY(const PathPtr path, openForFacts(bench, run, plan, task));
     DS_TRY(const CheckpointDigest digest, digestState(bench, *path, task));
     return toHex(digest.root.strong);
 }

@@ -159,7 +159,7 @@ const Version* CheckpointQueue::find(const std::string& label) const
 Result<PathPtr> CheckpointQueue::open(const Version& version, TaskContext& task) const
 {
     DS_TRY(const Plan plan, planFor(m_run, version));
-    return openPath(m_run, plan, ReadRules { m_bench.threads, true }, task);
+    return openPath(m_run, plan, { .threads = m_bench.threads, .replaced = Replaced::Followed }, task);
 }
 
 std::int64_t CheckpointQueue::unchangedSince(const std::string& name, const std::string& state, std::int64_t changedUs)

@@ -113,7 +113,9 @@ Result<void> CheckedStore::read(const ObjectRef& object, std::uint64_t offset, M
     const auto reads = m_reads.find(object.key);
     if (reads == m_reads.end())
         return below().read(object, offset, out, task);
-    DS_CHECK(readAsListed(below(), reads->second->object(), offset, out, task));
+    const ObjectInfo& listed = reads->second->object();
+    DS_CHECK(m_replaced == Replaced::Followed ? readAsListed(below(), listed, offset, out, task)
+                                              : below().read(listed, offset, out, task));
     return blame(reads->second->note(offset, out), *reads->second, task);
 }
 
@@ -147,9 +149,9 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
                                                        TaskContext& task)
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
-    reads->m_source = std::make_shared<CheckedStore>(run.store);
+    reads->m_source = std::make_shared<CheckedStore>(run.store, rules.replaced);
     if (plan.fromExternalBase) {
-        reads->m_base = std::make_shared<CheckedStore>(run.base->store);
+        reads->m_base = std::make_shared<CheckedStore>(run.base->store, rules.replaced);
         DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, task));
     }
     for (const PlanLink& link : plan.links) {
@@ -298,6 +300,8 @@ Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
         }
     }
     DS_CHECK(compare(onRecord, whole ? ObjectReads::Which::NotCompared : ObjectReads::Which::ReadInPieces, task));
+    if (m_rules.replaced == Replaced::Fails) // what was read is of the objects that were listed
+        return {};
     std::vector<std::pair<CheckedStore*, ObjectReads*>> changed;
     for (const auto& [store, reads] : read) {
         DS_CHECK(task.checkpoint());

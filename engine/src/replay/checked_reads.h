@@ -16,15 +16,18 @@ namespace deltascope {
 /// A store whose reads of some objects are taken down and compared with what is on record. Everything else passes.
 class CheckedStore final : public ReadOnlyStore {
 public:
-    using ReadOnlyStore::ReadOnlyStore;
+    CheckedStore(std::shared_ptr<const ObjectStore> below, Replaced replaced)
+        : ReadOnlyStore(std::move(below))
+        , m_replaced(replaced)
+    {
+    }
     /// Before the first read.
     void add(std::unique_ptr<ObjectReads> reads);
     bool has(std::string_view key) const { return m_reads.contains(key); }
     const std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>>& reads() const noexcept { return m_reads; }
     const ObjectStore& inner() const noexcept { return below(); }
 
-    /// Of the identity that was listed, as long as it is there; of what has taken its place then, for what was read is
-    /// compared in the end (CheckedReads::expectSound).
+    /// Of the identity that was listed. Where another object has taken its place: as Replaced says.
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     /// One after the other: each is compared by itself.
@@ -41,6 +44,7 @@ public:
 private:
     Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
 
+    const Replaced m_replaced;
     mutable std::mutex m_mutex; ///< guards m_failure
     mutable std::optional<Error> m_failure; ///< of the first comparison that failed
     std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>> m_reads;

@@ -8,7 +8,6 @@
 #include "state/chain_walk.h"
 #include "state/recorded_state.h"
 #include "state/same_object.h"
-#include "store/listed_store.h"
 #include "store/nearby_store.h"
 
 #include <algorithm>
@@ -19,25 +18,6 @@
 namespace deltascope {
 
 namespace {
-
-/// The source, with the objects of a plan as they were listed.
-std::shared_ptr<const ObjectStore> listedSource(const Run& run, const Plan& plan)
-{
-    auto listed = std::make_shared<ListedStore>(run.store);
-    for (const PlanLink& link : plan.links)
-        listed->add(run.versions[link.version].objectsOf(link.form).objects);
-    return listed;
-}
-
-/// Null without an external base.
-std::shared_ptr<const ObjectStore> listedBase(const Run& run, const Plan& plan)
-{
-    if (!plan.fromExternalBase)
-        return nullptr;
-    auto listed = std::make_shared<ListedStore>(run.base->store);
-    listed->add(run.base->objects.objects);
-    return listed;
-}
 
 std::shared_ptr<NearbyStore> nearby(std::shared_ptr<const ObjectStore> store)
 {
@@ -97,20 +77,18 @@ Result<std::vector<Link>> openAll(const std::vector<Place>& places, unsigned thr
 
 Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task)
 {
-    if (!rules.isWatched)
-        return Chain::open(run, plan, nullptr, rules.threads, task);
     DS_TRY(const std::shared_ptr<CheckedReads> reads, CheckedReads::of(run, plan, rules, task));
-    Result<PathPtr> path = Chain::open(run, plan, reads, rules.threads, task);
+    Result<PathPtr> path = Chain::open(run, plan, reads, rules, task);
     if (!path)
         return fail(reads->reasonOf(std::move(path.error()), task));
     return path;
 }
 
-Result<PathPtr> Chain::open(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads, unsigned threads,
-                            TaskContext& task)
+Result<PathPtr> Chain::open(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
+                            const ReadRules& rules, TaskContext& task)
 {
-    const auto source = nearby(reads ? reads->source() : listedSource(run, plan));
-    const auto base = nearby(reads ? reads->base() : listedBase(run, plan));
+    const auto source = nearby(reads->source());
+    const auto base = nearby(reads->base());
     std::shared_ptr<Chain> chain(new Chain);
     std::vector<Place> places;
     if (plan.fromExternalBase) {
@@ -133,28 +111,24 @@ Result<PathPtr> Chain::open(const Run& run, const Plan& plan, std::shared_ptr<Ch
                                                    : version.otherForms[link.form - 1].isComplete());
     }
     fetchHeaders(*run.store, *run.layout, ahead, task);
-    DS_TRY(chain->m_links, openAll(places, threads, task));
+    DS_TRY(chain->m_links, openAll(places, rules.threads, task));
     if (Result<void> collected = chain->collectTensors(); !collected)
         return fail(chain->onExternalBase() ? blameBase(chain->m_links, std::move(collected.error()), task)
                                             : std::move(collected.error()));
     chain->m_reads = std::move(reads);
+    chain->m_replaced = rules.replaced;
     return PathPtr(std::move(chain));
 }
 
-Result<void> Chain::expectSoundReads(TaskContext& task) const
-{
-    return m_reads ? m_reads->expectSound(false, task) : Result<void>();
-}
+Result<void> Chain::expectSoundReads(TaskContext& task) const { return m_reads->expectSound(false, task); }
 
-Result<void> Chain::expectSoundObjects(TaskContext& task) const
-{
-    return m_reads ? m_reads->expectSound(true, task) : Result<void>();
-}
+Result<void> Chain::expectSoundObjects(TaskContext& task) const { return m_reads->expectSound(true, task); }
 
 Result<void> Chain::expectUnchanged(TaskContext& task) const
 {
-    if (m_reads)
-        return expectSoundReads(task);
+    DS_CHECK(expectSoundReads(task));
+    if (m_replaced == Replaced::Followed) // that was compared
+        return {};
     for (const auto& link : m_links) {
         for (const ObjectInfo& object : link->objects.objects)
             DS_CHECK(expectSameObject(*link->store, object, task));
@@ -162,17 +136,11 @@ Result<void> Chain::expectUnchanged(TaskContext& task) const
     return {};
 }
 
-Error Chain::reasonOf(Error error, TaskContext& task) const
-{
-    return m_reads ? m_reads->reasonOf(std::move(error), task) : error;
-}
+Error Chain::reasonOf(Error error, TaskContext& task) const { return m_reads->reasonOf(std::move(error), task); }
 
-std::vector<std::string> Chain::rewritten() const
-{
-    return m_reads ? m_reads->rewritten() : std::vector<std::string>();
-}
+std::vector<std::string> Chain::rewritten() const { return m_reads->rewritten(); }
 
-std::vector<Error> Chain::readNotices() const { return m_reads ? m_reads->notices() : std::vector<Error>(); }
+std::vector<Error> Chain::readNotices() const { return m_reads->notices(); }
 
 Result<void> Chain::checkWhole(TaskContext& task) const
 {

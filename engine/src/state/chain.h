@@ -15,9 +15,9 @@ class CheckedReads;
 /// The path that openPath() opens.
 class Chain final : public PathState {
 public:
-    /// `reads`: null: nothing is watched. Errors: those of openPath(), as they are without a watch.
-    static Result<PathPtr> open(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads, unsigned threads,
-                                TaskContext& task);
+    /// Errors: those of openPath(), before CheckedReads::reasonOf() looks for their reason.
+    static Result<PathPtr> open(const Run& run, const Plan& plan, std::shared_ptr<CheckedReads> reads,
+                                const ReadRules& rules, TaskContext& task);
 
     const std::vector<std::shared_ptr<const OpenVersion>>& links() const noexcept override { return m_links; }
     std::optional<std::size_t> versionOf(std::size_t link) const noexcept override { return m_versions[link]; }
@@ -44,7 +44,8 @@ private:
     Chain() = default;
     Result<void> collectTensors();
 
-    std::shared_ptr<CheckedReads> m_reads; ///< null where nothing is watched
+    std::shared_ptr<CheckedReads> m_reads; ///< never null
+    Replaced m_replaced = Replaced::Fails;
     std::vector<std::shared_ptr<const OpenVersion>> m_links;
     std::vector<std::optional<std::size_t>> m_versions;
     std::vector<std::size_t> m_forms;

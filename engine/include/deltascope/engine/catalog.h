@@ -130,6 +130,7 @@ public:
         std::string identity;
         std::string xxh3;
         std::int64_t seenUs = 0;
+        bool trusted = true;
     };
     /// Every object of a source that has a sight, by key. Not checked against damage; sights() is.
     virtual Result<std::map<std::string, KnownObject>> objects(const std::string& source) = 0;

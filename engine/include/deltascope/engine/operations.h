@@ -82,12 +82,17 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 /// Objects of the source on the way to a state that have other bytes than those on record (Rewritten), or another
 /// identity, so that nothing is known of their bytes (Unproven; many of them are one notice). Reads nothing of it.
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan);
+std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run); ///< of all versions
 
-/// Opens what an operation rebuilds a state from: watched, and held against the records of the workbench. What is read
-/// of mirrors is kept in the events of the source. Errors: those of openPath; Run::recordsLost, unless the user
-/// accepts what is there now.
+/// Opens what an operation rebuilds a state from, compared with the records of the workbench. What is read of mirrors
+/// is kept in the events of the source. Errors: those of openPath; Run::recordsLost, unless the user accepts what is
+/// there now.
 Result<PathPtr> openChecked(Workbench& bench, const Run& run, const Plan& plan, bool acceptRewritten,
                             TaskContext& task);
+/// Opens what facts are learned from: of the objects that were listed, whether or not they are those that were seen
+/// first (changedSinceSeen() reports that). Bytes that changed while the identity of their object did not are Digest.
+/// Errors: those of openPath; Rewritten where an object is replaced meanwhile, or one of a mirror is unlike the record.
+Result<PathPtr> openForFacts(const Workbench& bench, const Run& run, const Plan& plan, TaskContext& task);
 
 /// The key under which a run is kept in catalog and records.
 std::string catalogKey(const Run& run);

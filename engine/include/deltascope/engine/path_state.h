@@ -23,14 +23,21 @@ struct OpenVersion {
 
 class Records;
 
-/// How reads of a run are compared with the records, and with the store behind the last read.
+/// What to do where an object is replaced between the listing and a read.
+enum class Replaced : std::uint8_t {
+    Fails, ///< the read ends with Rewritten: what is learned is of the objects that were listed
+    /// What has taken its place is read, and expectSoundReads() compares what was read with what the store holds by
+    /// then: a result may take long, and an object that is written again with the same bytes does not end it.
+    Followed,
+};
+
+/// What every read of a run is compared with.
 struct ReadRules {
     unsigned threads = 1; ///< to open with, and to compare with
-    /// Compares every read with the records, and in expectSoundReads() with what the store holds by then.
-    bool isWatched = false;
-    Records* records = nullptr; ///< of what is watched; outlives the path; null: nothing is on record
+    Records* records = nullptr; ///< outlives the path; null: nothing is on record
     /// Reads objects that were rewritten since they were first seen instead of refusing them.
     bool acceptRewritten = false;
+    Replaced replaced = Replaced::Fails;
 };
 
 /// A state by versions that are applied one after another, its links. The first one is full. Immutable and shared
@@ -62,9 +69,8 @@ using PathPtr = std::shared_ptr<const PathState>; ///< never null in a result
 /// State::expectRecorded() names the first link behind which the state is not the recorded one; to find it the path is
 /// replayed once more. Errors: those of Layout::index and Layout::checkPayload for the first link that has one, with
 /// the step.
-/// A watched path compares each read with the leaves that Records hold. Where an object changes meanwhile, the bytes
-/// that were used must equal those that the store holds in the end; expectSoundReads(), called behind the last read,
-/// checks that. Errors: also Digest, Rewritten. readNotices() reports damaged records.
+/// Each read is compared with the leaves that Records hold; expectSoundReads(), called behind the last read, compares
+/// those that were read in pieces. Errors: also Digest, Rewritten. readNotices() reports damaged records.
 Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rules, TaskContext& task);
 
 /// Told about each block after each link that touches the tensor. `state` is the block behind the link.

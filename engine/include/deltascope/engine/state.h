@@ -167,6 +167,21 @@ public:
     virtual Error reasonOf(Error error, TaskContext& task) const;
 };
 
+/// What came of reading states (null: none), if the bytes that were read are those on record. Errors: Digest,
+/// Rewritten, also as the reason of another error; those of `outcome`.
+template <class T> Result<T> ifSound(Result<T> outcome, std::initializer_list<const State*> states, TaskContext& task)
+{
+    for (const State* state : states) {
+        if (!state)
+            continue;
+        if (outcome)
+            DS_CHECK(state->expectSoundReads(task));
+        else
+            outcome = fail(state->reasonOf(std::move(outcome.error()), task));
+    }
+    return outcome;
+}
+
 /// All tensors whole, in the order of State::tensors().
 std::vector<TensorSlice> allTensors(const State& state);
 /// The same, the largest first, so that threads end together.

@@ -1,0 +1,180 @@
+#include "deltascope/engine/operations.h"
+
+#include "golden_copy.h"
+#include "read_hook_store.h"
+#include "support/any_task.h"
+#include "support/faulty_store.h"
+
+#include <fmt/format.h>
+
+// What a run is said to hold is learned from bytes that fit the record, of the objects that were listed.
+
+namespace deltascope {
+namespace {
+
+using namespace layout_test;
+using test::FaultyStore;
+using EngineRun = deltascope::Run;
+
+/// A golden bucket of which everything is on record. The catalog is empty, so that each look reads payload.
+class Recorded {
+public:
+    explicit Recorded(const char* golden)
+        : golden(golden)
+        , faulty(std::make_shared<FaultyStore>(this->golden.store))
+        , store(std::make_shared<ReadHookStore>(faulty))
+    {
+        session.openRecords();
+        session.bench.threads = 1;
+        verify();
+    }
+
+    Run open()
+    {
+        auto run = session.open(store, golden.base);
+        EXPECT_TRUE(run) << run.error().text;
+        return run ? std::move(*run) : Run();
+    }
+    Run analyzed()
+    {
+        Run run = open();
+        AnalyzeOptions options;
+        options.standAloneBytes = UINT64_MAX;
+        const auto outcome = analyzeRun(session.bench, run, options, session.task);
+        EXPECT_TRUE(outcome) << outcome.error().text;
+        return run;
+    }
+    VerifyReport verify(bool acceptRewritten = false)
+    {
+        Run run = open();
+        VerifyOptions options;
+        options.acceptRewritten = acceptRewritten;
+        auto report = verifyRun(session.bench, run, options, session.task);
+        EXPECT_TRUE(report) << report.error().text;
+        return report ? std::move(*report) : VerifyReport();
+    }
+
+    GoldenCopy golden;
+    std::shared_ptr<FaultyStore> faulty;
+    std::shared_ptr<ReadHookStore> store;
+    Session session;
+};
+
+bool isDamaged(const Version& version) { return version.facts && version.facts->damage; }
+
+bool anyDamaged(const Run& run) { return std::any_of(run.versions.begin(), run.versions.end(), isDamaged); }
+
+std::string nameOf(const testing::TestParamInfo<const char*>& info)
+{
+    std::string name = info.param;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+class RotBehindFirstSightInFacts : public testing::TestWithParam<const char*> { };
+
+TEST_P(RotBehindFirstSightInFacts, IsDamageOfItsVersionAndNothingBehindItIsCounted)
+{
+    Recorded recorded(GetParam());
+    const EngineRun sound = recorded.analyzed();
+    EXPECT_FALSE(anyDamaged(sound));
+    std::size_t flipped = 0;
+    for (std::size_t i = 0; i < sound.versions.size(); ++i) {
+        for (const ObjectInfo& object : sound.versions[i].objects.objects) {
+            if (!object.key.ends_with(".safetensors")) // markers and texts, which give no facts of tensors
+                continue;
+            ++flipped;
+            SCOPED_TRACE(object.key);
+            recorded.faulty->flipBit(object.key, object.sizeBytes - 1, 1);
+            const EngineRun run = recorded.analyzed();
+            recorded.faulty->clearFaults();
+            const Version& version = run.versions[i];
+            ASSERT_TRUE(isDamaged(version) || version.failure); // a header is read when the run is opened
+            if (version.failure)
+                continue;
+            EXPECT_EQ(version.facts->damage->code, Code::Digest) << version.facts->damage->text;
+            EXPECT_EQ(version.facts->damage->where, object.key);
+            for (const Version& other : run.versions)
+                EXPECT_TRUE(&other == &version || !isDamaged(other)) << other.step();
+        }
+    }
+    EXPECT_GT(flipped, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Buckets, RotBehindFirstSightInFacts,
+                         testing::Values("trl-v2-gap", "slime-v2-xor", "hf-single", "prime-rl", "grail"), nameOf);
+
+TEST(FactsOnRecord, ARewrittenObjectIsCountedAsItIsNowAndThatIsSaid)
+{
+    Recorded recorded("trl-v2-gap");
+    const std::string key = "deltas/step_000012.safetensors";
+    EXPECT_TRUE(changedSinceSeen(recorded.session.bench, recorded.open()).empty());
+    recorded.golden.edit(key, [](std::string& bytes) { bytes.back() = static_cast<char>(bytes.back() ^ 1); });
+    Session stranger; // that has no records
+    const EngineRun now = stranger.analyzed(recorded.golden.store);
+    const auto expectNowAndSaid = [&](Code code) {
+        const EngineRun run = recorded.analyzed();
+        for (std::size_t i = 0; i < run.versions.size(); ++i) {
+            ASSERT_EQ(run.versions[i].facts.has_value(), now.versions[i].facts.has_value()) << i;
+            if (now.versions[i].facts) {
+                EXPECT_EQ(run.versions[i].facts->changedElements, now.versions[i].facts->changedElements) << i;
+            }
+        }
+        const std::vector<Error> changes = changedSinceSeen(recorded.session.bench, run);
+        ASSERT_EQ(changes.size(), 1U);
+        EXPECT_EQ(changes[0].code, code) << changes[0].text;
+        EXPECT_EQ(changes[0].where, key);
+        EXPECT_EQ(changes[0].step, 12);
+    };
+    expectNowAndSaid(Code::Unproven);
+    recorded.verify();
+    expectNowAndSaid(Code::Rewritten);
+    recorded.verify(true);
+    EXPECT_TRUE(changedSinceSeen(recorded.session.bench, recorded.analyzed()).empty());
+}
+
+TEST(FactsOnRecord, ManyRewrittenObjectsAreOneSentence)
+{
+    Recorded recorded("trl-v2-gap");
+    for (const int step : { 2, 3, 4, 5 })
+        recorded.golden.edit(fmt::format("deltas/step_{:06}.safetensors", step),
+                             [](std::string& bytes) { bytes += '\0'; });
+    const std::vector<Error> changes = changedSinceSeen(recorded.session.bench, recorded.open());
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].code, Code::Rewritten);
+    EXPECT_EQ(changes[0].text.find("4 objects were rewritten"), 0U) << changes[0].text;
+}
+
+/// Whenever an object is replaced, what is learned is of the object that was listed, or nothing is.
+TEST(FactsOnRecord, AreNeverOfTwoObjects)
+{
+    const std::string key = "deltas/step_000012.safetensors";
+    std::size_t unknown = 0;
+    for (std::uint64_t nth = 1;; nth += 5) {
+        Recorded recorded("trl-v2-gap");
+        const EngineRun before = recorded.analyzed();
+        EngineRun run = recorded.open();
+        std::uint64_t reads = 0;
+        recorded.store->onRead = [&](auto&&...) {
+            if (++reads == nth)
+                recorded.golden.edit(key, [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
+        };
+        const auto outcome = analyzeRun(recorded.session.bench, run, {}, recorded.session.task);
+        recorded.store->onRead = {};
+        ASSERT_TRUE(outcome) << outcome.error().text;
+        if (reads < nth)
+            break;
+        EXPECT_FALSE(anyDamaged(run)) << "read " << nth;
+        for (std::size_t i = 0; i < run.versions.size(); ++i) {
+            const Version& version = run.versions[i];
+            unknown += before.versions[i].facts && !version.facts ? 1 : 0;
+            if (version.facts) {
+                EXPECT_EQ(version.facts->changedElements, before.versions[i].facts->changedElements) << "read " << nth;
+            }
+        }
+    }
+    EXPECT_GT(unknown, 0U);
+}
+
+} // namespace
+} // namespace deltascope
