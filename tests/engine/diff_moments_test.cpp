@@ -20,9 +20,10 @@ namespace deltascope {
 static void PrintTo(const DiffMoments& moments, std::ostream* out)
 {
     *out << moments.notFinite << " not finite, squares " << std::hexfloat << moments.squares << std::defaultfloat
-         << ", " << moments.different << " different, " << moments.nanInvolved << " NaN, " << moments.signFlips
-         << " flips, " << moments.maxUlp << " ulp, " << moments.maxAbs << ", moved " << std::hexfloat
-         << moments.movedSquares << std::defaultfloat;
+         << ", " << moments.different << " different, " << moments.notFiniteChanged.a << " and "
+         << moments.notFiniteChanged.b << " of them not finite, " << moments.notFiniteChanged.different << " either, "
+         << moments.nanInvolved << " NaN, " << moments.signFlips << " flips, " << moments.maxUlp << " ulp, "
+         << moments.maxAbs << ", moved " << std::hexfloat << moments.movedSquares << std::defaultfloat;
 }
 
 namespace {
@@ -154,6 +155,8 @@ DiffMoments plainOfFloats(ByteSpan before, ByteSpan after, const Fields& fields)
         if (x.negative == y.negative && x.magnitude == y.magnitude)
             continue;
         ++out.different;
+        out.notFiniteChanged += { !std::isfinite(x.value) ? 1U : 0U, !std::isfinite(y.value) ? 1U : 0U,
+                                  std::isfinite(x.value) && std::isfinite(y.value) ? 0U : 1U };
         if (std::isnan(x.value) || std::isnan(y.value)) {
             ++out.nanInvolved;
             continue;
@@ -403,6 +406,7 @@ TEST(DiffMoments, AreWhatAReaderOfTwoBlocksSees)
         EXPECT_EQ(seen.notFinite, 2U);
         EXPECT_EQ(seen.squares, 14);
         EXPECT_EQ(seen.different, 5U);
+        EXPECT_EQ(seen.notFiniteChanged, (NotFiniteCounts { 2, 0, 2 }));
         EXPECT_EQ(seen.nanInvolved, 1U);
         EXPECT_EQ(seen.signFlips, 2U); // 2, and the sign of zero
         EXPECT_EQ(seen.maxAbs, 4);

@@ -49,6 +49,9 @@ DELTASCOPE_TILE void measureBlock(const Warp& warp, const MomentArguments& argum
     out.notFinite = warp.sum(each([](const DiffMoments& of) { return of.notFinite; }));
     out.squares = warp.treeSum(each([](const DiffMoments& of) { return of.squares; }));
     out.different = warp.sum(each([](const DiffMoments& of) { return of.different; }));
+    out.notFiniteChanged = { warp.sum(each([](const DiffMoments& of) { return of.notFiniteChanged.a; })),
+                             warp.sum(each([](const DiffMoments& of) { return of.notFiniteChanged.b; })),
+                             warp.sum(each([](const DiffMoments& of) { return of.notFiniteChanged.different; })) };
     out.nanInvolved = warp.sum(each([](const DiffMoments& of) { return of.nanInvolved; }));
     out.signFlips = warp.sum(each([](const DiffMoments& of) { return of.signFlips; }));
     out.maxUlp = warp.max(each([](const DiffMoments& of) { return of.maxUlp; }));

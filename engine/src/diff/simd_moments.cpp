@@ -287,6 +287,11 @@ private:
                 auto apart = hn::Sub(hn::Max(x, y), hn::Min(x, y));
                 if constexpr (MayBeSpecial) {
                     const auto nan = hn::Or(Of::isNan(a), Of::isNan(b));
+                    const auto ofA = hn::And(hn::Ne(a, b), Of::isSpecial(a));
+                    const auto ofB = hn::And(hn::Ne(a, b), Of::isSpecial(b));
+                    m_sums.out.notFiniteChanged.a += hn::CountTrue(d, ofA);
+                    m_sums.out.notFiniteChanged.b += hn::CountTrue(d, ofB);
+                    m_sums.out.notFiniteChanged.different += hn::CountTrue(d, hn::Or(ofA, ofB));
                     m_sums.out.nanInvolved += hn::CountTrue(d, hn::And(hn::Ne(a, b), nan));
                     flips = hn::AndNot(nan, flips);
                     apart = hn::IfThenZeroElse(nan, apart);

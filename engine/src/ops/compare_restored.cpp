@@ -17,11 +17,12 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
     const Result<Plan> plan = planFor(run, version, PlanOptions { true, StateChoice::Served, {} });
     if (!plan)
         return std::string();
-    Result<PathPtr> path = openForFacts(bench, run, *plan, task);
-    Result<CheckpointDigest> digest = path ? digestState(bench, **path, task) : fail(std::move(path.error()));
-    if (digest)
-        return toHex(digest->root.fast);
-    return endsLearning(digest.error().code) ? Result<std::string>(std::string()) : fail(std::move(digest.error()));
+    const Result<PathPtr> path = openForFacts(bench, run, *plan, task);
+    Result<CheckpointRoot> root =
+        path ? rootOfState(bench, **path, LeafHasher::Strength::Fast, task) : fail(path.error());
+    if (root)
+        return toHex(root->fast);
+    return endsLearning(root.error().code) ? Result<std::string>(std::string()) : fail(std::move(root.error()));
 }
 
 }

@@ -4,69 +4,111 @@
 #include "hash/hashers.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 namespace deltascope {
 
 namespace {
 
-Result<CheckpointDigest> digestTensors(Workbench& bench, const State& state, TaskContext& task)
+/// Digests of one tensor as a whole.
+struct WholeDigests {
+    Digest128 xxh3;
+    Digest256 sha256;
+};
+
+class WholeHasher {
+public:
+    WholeHasher() { m_sha256.reset(); }
+    void update(ByteSpan block)
+    {
+        m_xxh3.update(block);
+        m_sha256.update(block);
+    }
+    WholeDigests finish() { return { m_xxh3.digest(), m_sha256.digest() }; }
+
+private:
+    Xxh3Hasher m_xxh3;
+    Sha256Hasher m_sha256;
+};
+
+struct HashedState {
+    CheckpointRoot root;
+    bool noopsSeen = false;
+};
+
+using TakeWhole = std::function<void(std::size_t tensor, const WholeDigests&)>;
+
+/// `takeWhole`: gets the digests of each tensor, on any thread; null: only leaves are hashed.
+Result<HashedState> hashTensors(const Workbench& bench, const State& state, LeafHasher::Strength strength,
+                                const TakeWhole& takeWhole, TaskContext& task)
 {
     const TensorRange tensors = state.tensors();
-    CheckpointDigest result;
-    struct Digests {
-        Digest128 xxh3;
-        Digest256 sha256;
-    };
-    // There may be a million tensors: what is kept of them goes into the result part by part, and is freed.
-    constexpr std::size_t PartTensors = std::size_t { 1 } << 18;
-    std::vector<std::vector<Digests>> parts;
-    for (std::size_t begin = 0; begin < tensors.size(); begin += PartTensors)
-        parts.emplace_back(std::min(PartTensors, tensors.size() - begin));
     std::vector<TensorNode> nodes(tensors.size());
     DS_TRY(const WalkMeans means, bench.means());
     DS_CHECK(state.checkWhole(task));
-    DS_TRY(std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { means }));
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(largestFirst(state), { means }));
     task.beginPhase("digest", state.stateBytes());
     const auto hash = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         const std::size_t at = walk->slice(slice).tensor;
-        Xxh3Hasher xxh3;
-        Sha256Hasher sha256;
-        sha256.reset();
-        LeafHasher leaves(LeafHasher::Strength::FastAndStrong);
+        std::optional<WholeHasher> whole;
+        if (takeWhole)
+            whole.emplace();
+        LeafHasher leaves(strength);
         DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) {
-            xxh3.update(block);
-            sha256.update(block);
             leaves.update(block);
+            if (whole)
+                whole->update(block);
         }));
         leaves.finish();
         nodes[at] = tensorNode(tensors[at], leaves.fast(), leaves.strong());
-        parts[at / PartTensors][at % PartTensors] = { xxh3.digest(), sha256.digest() };
+        if (whole)
+            takeWhole(at, whole->finish());
         return {};
     };
     DS_TRY(const WalkEvidence evidence, walkTensors(*walk, means.threads, task, hash));
-    walk.reset();
-    result.noopsSeen = evidence.noopsSeen;
-    result.root = checkpointRoot(nodes, true);
-    nodes = std::vector<TensorNode>();
+    const bool isStrong = strength == LeafHasher::Strength::FastAndStrong;
+    HashedState hashed { checkpointRoot(nodes, isStrong), evidence.noopsSeen };
+    DS_CHECK(state.expectRecorded(toHex(hashed.root.fast), means, task));
+    return hashed;
+}
+
+Result<CheckpointDigest> digestTensors(const Workbench& bench, const State& state, TaskContext& task)
+{
+    const TensorRange tensors = state.tensors();
+    CheckpointDigest result;
+    // There may be a million tensors: what is kept of them goes into the result part by part, and is freed.
+    constexpr std::size_t PartTensors = std::size_t { 1 } << 18;
+    std::vector<std::vector<WholeDigests>> parts;
+    for (std::size_t begin = 0; begin < tensors.size(); begin += PartTensors)
+        parts.emplace_back(std::min(PartTensors, tensors.size() - begin));
+    const auto take = [&](std::size_t tensor, const WholeDigests& digests) {
+        parts[tensor / PartTensors][tensor % PartTensors] = digests;
+    };
+    DS_TRY(const HashedState hashed, hashTensors(bench, state, LeafHasher::Strength::FastAndStrong, take, task));
+    result.root = hashed.root;
+    result.noopsSeen = hashed.noopsSeen;
     result.tensors.reserve(tensors.size());
-    for (std::vector<Digests>& part : parts) {
-        for (const Digests& digests : part)
+    for (std::vector<WholeDigests>& part : parts) {
+        for (const WholeDigests& digests : part)
             result.tensors.push_back(TensorDigest { tensors[result.tensors.size()], digests.xxh3, digests.sha256 });
-        part = std::vector<Digests>();
+        part = std::vector<WholeDigests>();
     }
-    DS_CHECK(state.expectRecorded(toHex(result.root.fast), means, task));
-    DS_CHECK(state.expectSoundReads(task));
     return result;
 }
 
 }
 
-Result<CheckpointDigest> digestState(Workbench& bench, const State& state, TaskContext& task)
+Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task)
 {
-    Result<CheckpointDigest> digest = digestTensors(bench, state, task);
-    if (!digest)
-        return fail(state.reasonOf(std::move(digest.error()), task));
-    return digest;
+    return ifSound(digestTensors(bench, state, task), { &state }, task);
+}
+
+Result<CheckpointRoot> rootOfState(const Workbench& bench, const State& state, LeafHasher::Strength strength,
+                                   TaskContext& task)
+{
+    DS_TRY(const HashedState hashed, ifSound(hashTensors(bench, state, strength, {}, task), { &state }, task));
+    return hashed.root;
 }
 
 } // namespace deltascope

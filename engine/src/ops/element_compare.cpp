@@ -29,11 +29,12 @@ void compareBlocks(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dty
         diff.different += countDifferent(backend, a, b, dtype);
         return;
     }
-    diff.notFinite += countNotFinite(a, b, dtype);
     forEachMoments(backend, a, b, dtype, [&](const DiffMoments& moments) {
         squares.a.add(moments.squares);
         squares.moved.add(moments.movedSquares);
         diff.different += moments.different;
+        const NotFiniteCounts& changed = moments.notFiniteChanged;
+        diff.notFinite += { moments.notFinite, moments.notFinite - changed.a + changed.b, changed.different };
         diff.nanInvolved += moments.nanInvolved;
         diff.signFlips += moments.signFlips;
         diff.maxUlp = std::max(diff.maxUlp, moments.maxUlp);

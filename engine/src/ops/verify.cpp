@@ -394,8 +394,8 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
 {
     DS_TRY(const Plan plan, planFor(run, version));
     DS_TRY(const PathPtr path, openForFacts(bench, run, plan, task));
-    DS_TRY(const CheckpointDigest digest, digestState(bench, *path, task));
-    return toHex(digest.root.strong);
+    DS_TRY(const CheckpointRoot root, rootOfState(bench, *path, LeafHasher::Strength::FastAndStrong, task));
+    return toHex(root.strong);
 }
 
 }

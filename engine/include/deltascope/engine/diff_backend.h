@@ -2,6 +2,7 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
+#include "deltascope/engine/not_finite.h"
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/tensor.h"
 
@@ -20,6 +21,7 @@ struct DiffMoments {
     std::uint64_t notFinite = 0; ///< NaN and infinity in `before`
     double squares = 0; ///< sum of the squares of `before`, over finite values
     std::uint64_t different = 0; ///< elements whose bits differ; all that follow are over these
+    NotFiniteCounts notFiniteChanged; ///< a: of `before`, b: of `after`
     std::uint64_t nanInvolved = 0; ///< a side is NaN; these count in nothing that follows
     std::uint64_t signFlips = 0;
     std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types

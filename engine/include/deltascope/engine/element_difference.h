@@ -15,6 +15,13 @@ template <class Format>
 constexpr void addDifference(const Format& format, typename Format::Bits x, typename Format::Bits y, double& moved,
                              DiffMoments& out)
 {
+    if constexpr (!Format::IsInteger) {
+        const bool ofX = format.isSpecial(x);
+        const bool ofY = format.isSpecial(y);
+        out.notFiniteChanged.a += ofX;
+        out.notFiniteChanged.b += ofY;
+        out.notFiniteChanged.different += ofX || ofY;
+    }
     if (format.isNan(x) || format.isNan(y)) {
         ++out.nanInvolved;
         return;

@@ -1,13 +1,10 @@
 #pragma once
 
-#include "deltascope/base/bytes.h"
-#include "deltascope/engine/tensor.h"
-
 #include <cstdint>
 
 namespace deltascope {
 
-/// Elements of two stretches that are NaN or infinite.
+/// Elements of two stretches that are NaN or infinite; none of types that are not floating.
 struct NotFiniteCounts {
     std::uint64_t a = 0;
     std::uint64_t b = 0;
@@ -23,8 +20,5 @@ struct NotFiniteCounts {
     bool any() const noexcept { return a > 0 || b > 0; }
     bool operator==(const NotFiniteCounts&) const = default;
 };
-
-/// Equally long stretches. Nothing for types that are not floating. Almost free where all elements are finite.
-NotFiniteCounts countNotFinite(ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
 
 } // namespace deltascope

@@ -138,7 +138,10 @@ struct CheckpointDigest {
 };
 /// Hashes a state. Errors: Digest (a publisher's digest fails on the way), those of the walk and of
 /// State::expectSoundReads().
-Result<CheckpointDigest> digestState(Workbench& bench, const State& state, TaskContext& task);
+Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task);
+/// The root alone, which is half of the work. Errors: as digestState().
+Result<CheckpointRoot> rootOfState(const Workbench& bench, const State& state, LeafHasher::Strength strength,
+                                   TaskContext& task);
 
 // --- verify ----------------------------------------------------------------------------------------------------------
 
