@@ -14,73 +14,6 @@ namespace deltascope {
 
 namespace {
 
-/// Collects what is found, tensor by tensor. Any thread.
-class Findings {
-public:
-    explicit Findings(const StateBefore* before)
-        : m_before(before)
-    {
-    }
-
-    /// Of a tensor that the state before does not have as it is.
-    void addNew(const TensorInfo& tensor, MoveMeter& meter)
-    {
-        meter.finish();
-        const std::lock_guard lock(m_mutex);
-        addFirst(tensor, meter);
-        m_zeroLayers.add(tensor, { meter.moves()[0].zero, {} });
-    }
-
-    /// Of one that both have.
-    void addPair(const TensorInfo& tensor, MoveMeter& meter)
-    {
-        meter.finish();
-        const TensorMoves& then = meter.moves()[0];
-        const TensorMoves& now = meter.moves()[1];
-        const std::lock_guard lock(m_mutex);
-        if (auto suspect = ValueHistory().judgeAnchor(then, now, meter.squares(), tensor.elements()))
-            return add(tensor, std::move(*suspect));
-        for (const SuspectTensor& held : m_before->held) {
-            if (held.name == tensor.name && stillHolds(held, now, meter.squares()))
-                return add(tensor, held);
-        }
-        if (m_before->isJudged)
-            return;
-        if (now.notFinite > 0)
-            addFirst(tensor, meter);
-        m_zeroLayers.add(tensor, { now.zero, {} });
-    }
-
-    JudgedState take()
-    {
-        for (const ZeroTensor& tensor : m_zeroLayers.take())
-            m_found.suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
-        sortSuspects(m_found.suspects);
-        std::sort(m_found.masks.begin(), m_found.masks.end());
-        return std::move(m_found);
-    }
-
-private:
-    void addFirst(const TensorInfo& tensor, const MoveMeter& meter)
-    {
-        if (auto suspect = judgeFirst(meter.first(), tensor.elements()))
-            add(tensor, std::move(*suspect));
-        if (holdsMask(meter.first(), tensor.elements()))
-            m_found.masks.push_back(tensor.name);
-    }
-
-    void add(const TensorInfo& tensor, SuspectTensor suspect)
-    {
-        suspect.name = tensor.name;
-        m_found.suspects.push_back(std::move(suspect));
-    }
-
-    const StateBefore* m_before;
-    std::mutex m_mutex;
-    JudgedState m_found;
-    ZeroLayers m_zeroLayers;
-};
-
 bool isMeasured(const TensorInfo& tensor)
 {
     bool floating = false;
@@ -114,48 +47,130 @@ Slices slicesOf(const State& state, const StateBefore* before)
     return slices;
 }
 
-Result<void> judgeAlone(const State& state, std::vector<TensorSlice> slices, const WalkMeans& means, Findings& findings,
+Result<void> judgeAlone(const State& state, std::vector<TensorSlice> slices, const WalkMeans& means, StateJudge& judge,
                         TaskContext& task)
 {
     DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(std::move(slices), { means }));
     DS_CHECK(walkTensors(*walk, means.threads, task, [&](std::size_t n, SliceReader& reader) -> Result<void> {
-        const std::unique_ptr<MoveMeter> meter = MoveMeter::of(walk->tensor(n).dtype, 1, means.backend);
-        DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) { meter->onBlock(0, block); }));
-        findings.addNew(walk->tensor(n), *meter);
+        StateJudge::Tensor tensor = judge.begin(walk->tensor(n), false);
+        DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) { tensor.add({}, block); }));
+        tensor.finish();
         return {};
     }));
     return {};
 }
 
 Result<void> judgeBeside(const State& before, const State& state, Slices slices, const WalkMeans& means,
-                         Findings& findings, TaskContext& task)
+                         StateJudge& judge, TaskContext& task)
 {
     DS_TRY(const std::unique_ptr<StateWalk> then, before.walk(std::move(slices.before), { means }));
     DS_TRY(const std::unique_ptr<StateWalk> now, state.walk(std::move(slices.now), { means }));
-    const auto judge = [&](std::size_t n, PairReader& reader) -> Result<void> {
-        const std::unique_ptr<MoveMeter> meter = MoveMeter::of(now->tensor(n).dtype, 2, means.backend);
-        DS_CHECK(forEachPair(reader, task, [&](ByteSpan a, ByteSpan b) {
-            meter->onBlock(0, a);
-            meter->onPiece(1, a, FullBlock { b });
-            meter->onBlock(1, b);
-        }));
-        findings.addPair(now->tensor(n), *meter);
+    const auto judgePair = [&](std::size_t n, PairReader& reader) -> Result<void> {
+        StateJudge::Tensor tensor = judge.begin(now->tensor(n), true);
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan a, ByteSpan b) { tensor.add(a, b); }));
+        tensor.finish();
         return {};
     };
-    DS_CHECK(walkPairs(*then, *now, means.threads, task, judge));
+    DS_CHECK(walkPairs(*then, *now, means.threads, task, judgePair));
     return {};
 }
 
 }
 
+StateJudge::Tensor::Tensor(StateJudge& judge, const TensorInfo& tensor, bool hasBefore)
+    : m_judge(judge)
+    , m_tensor(tensor)
+    , m_hasBefore(hasBefore)
+    , m_meter(isMeasured(tensor) ? MoveMeter::of(tensor.dtype, hasBefore ? 2 : 1, judge.m_backend) : nullptr)
+{
+}
+
+void StateJudge::Tensor::add(ByteSpan before, ByteSpan now)
+{
+    if (!m_meter)
+        return;
+    if (!m_hasBefore)
+        return m_meter->onBlock(0, now);
+    m_meter->onBlock(0, before);
+    m_meter->onPiece(1, before, FullBlock { now });
+    m_meter->onBlock(1, now);
+}
+
+void StateJudge::Tensor::add(ByteSpan before, ByteSpan now, const ElementChanges& changes)
+{
+    if (!m_meter)
+        return;
+    m_meter->onBlock(0, before);
+    m_meter->onPiece(1, before, AssignElements { changes.positions, changes.values });
+    m_meter->onBlock(1, now);
+}
+
+void StateJudge::Tensor::finish()
+{
+    if (!m_meter)
+        return;
+    m_meter->finish();
+    const std::lock_guard lock(m_judge.m_mutex);
+    if (m_hasBefore)
+        m_judge.addPair(m_tensor, *m_meter);
+    else
+        m_judge.addNew(m_tensor, *m_meter);
+}
+
+void StateJudge::addNew(const TensorInfo& tensor, MoveMeter& meter)
+{
+    addFirst(tensor, meter);
+    m_zeroLayers.add(tensor, { meter.moves()[0].zero, {} });
+}
+
+void StateJudge::addPair(const TensorInfo& tensor, MoveMeter& meter)
+{
+    const TensorMoves& then = meter.moves()[0];
+    const TensorMoves& now = meter.moves()[1];
+    if (auto suspect = ValueHistory().judgeAnchor(then, now, meter.squares(), tensor.elements()))
+        return add(tensor, std::move(*suspect));
+    for (const SuspectTensor& held : m_before->held) {
+        if (held.name == tensor.name && stillHolds(held, now, meter.squares()))
+            return add(tensor, held);
+    }
+    if (m_before->isJudged)
+        return;
+    if (now.notFinite > 0)
+        addFirst(tensor, meter);
+    m_zeroLayers.add(tensor, { now.zero, {} });
+}
+
+void StateJudge::addFirst(const TensorInfo& tensor, const MoveMeter& meter)
+{
+    if (auto suspect = judgeFirst(meter.first(), tensor.elements()))
+        add(tensor, std::move(*suspect));
+    if (holdsMask(meter.first(), tensor.elements()))
+        m_found.masks.push_back(tensor.name);
+}
+
+void StateJudge::add(const TensorInfo& tensor, SuspectTensor suspect)
+{
+    suspect.name = tensor.name;
+    m_found.suspects.push_back(std::move(suspect));
+}
+
+JudgedState StateJudge::take()
+{
+    for (const ZeroTensor& tensor : m_zeroLayers.take())
+        m_found.suspects.push_back({ tensor.name, Suspicion::ZeroLayer, 0, 0 });
+    sortSuspects(m_found.suspects);
+    std::sort(m_found.masks.begin(), m_found.masks.end());
+    return std::move(m_found);
+}
+
 Result<JudgedState> judgeState(const State& state, const StateBefore* before, const WalkMeans& means, TaskContext& task)
 {
-    Findings findings(before);
+    StateJudge judge(before, means.backend);
     Slices slices = slicesOf(state, before);
-    DS_CHECK(judgeAlone(state, std::move(slices.alone), means, findings, task));
+    DS_CHECK(judgeAlone(state, std::move(slices.alone), means, judge, task));
     if (before)
-        DS_CHECK(judgeBeside(before->state, state, std::move(slices), means, findings, task));
-    return findings.take();
+        DS_CHECK(judgeBeside(before->state, state, std::move(slices), means, judge, task));
+    return judge.take();
 }
 
 } // namespace deltascope

@@ -160,39 +160,41 @@ struct Publisher::Session {
         return {};
     }
 
-    /// Errors: SuspectValues; BaseMismatch (of an epoch that has begun, `to` is another model). `before`: null: nothing
-    /// is known of a state before.
-    Result<void> expectSoundValues(const State* before, const State& to, const std::string& origin, TaskContext& task)
+    /// Whether states are judged before they are put. What a user chose by its step is not judged again.
+    bool judges() const { return !options.allowSuspect && !options.restores && options.branch.empty(); }
+
+    static tl::unexpected<Error> suspectValues(const std::string& reason, const std::string& origin)
     {
-        if (before && head.epochBegun)
-            DS_CHECK(expectSameTensors(*before, to));
-        DS_TRY(const WalkMeans means, bench.means());
-        task.beginPhase("values", (before ? 2 : 1) * to.stateBytes());
-        std::optional<StateBefore> with;
-        if (before)
-            with.emplace(StateBefore { *before, true, {} });
-        std::string reason = placeholdersIn(to, before);
-        if (reason.empty()) {
-            DS_TRY(const JudgedState judged, judgeState(to, with ? &*with : nullptr, means, task));
-            if (judged.suspects.empty())
-                return {};
-            reason = textOf(judged.suspects);
-        }
         return fail(Error { Code::SuspectValues, "its values are suspect: " + reason, origin, std::nullopt,
                             "publish a sound state; --allow-suspect publishes this one all the same" });
     }
-
-    /// Judges a state that is put next by the one that it follows. What a user chose by its step is not judged again.
-    Result<void> judgeNext(const State* from, const State& to, const std::string& origin, TaskContext& task)
+    static Result<void> expectNoPlaceholders(const State* before, const State& to, const std::string& origin)
     {
-        if (options.allowSuspect || options.restores || !options.branch.empty())
-            return {};
-        const bool begins = head.step == 0 ? writers.hasAnchors() : !head.epochBegun;
-        if (from || begins)
-            return expectSoundValues(from, to, origin, task);
-        return withHeadState(
-            [&](const PathPtr& state) -> Result<void> { return expectSoundValues(state.get(), to, origin, task); },
-            task);
+        const std::string reason = placeholdersIn(to, before);
+        return reason.empty() ? Result<void>() : suspectValues(reason, origin);
+    }
+    static Result<void> expectSound(const JudgedState& judged, const std::string& origin)
+    {
+        return judged.suspects.empty() ? Result<void>() : suspectValues(textOf(judged.suspects), origin);
+    }
+
+    /// Judges a state that becomes an anchor by the one that it follows, in a pass of its own: the anchor needs `to`
+    /// alone. Errors: SuspectValues; BaseMismatch (of an epoch that has begun, `to` is another model).
+    Result<void> judgeBeside(const State* from, const State& to, const std::string& origin, TaskContext& task)
+    {
+        const auto judge = [&](const State& before) -> Result<void> {
+            if (head.epochBegun)
+                DS_CHECK(expectSameTensors(before, to));
+            DS_CHECK(expectNoPlaceholders(&before, to, origin));
+            DS_TRY(const WalkMeans means, bench.means());
+            task.beginPhase("values", 2 * to.stateBytes());
+            const StateBefore with { before, true, {} };
+            DS_TRY(const JudgedState judged, judgeState(to, &with, means, task));
+            return expectSound(judged, origin);
+        };
+        if (from)
+            return judge(*from);
+        return withHeadState([&](const PathPtr& state) -> Result<void> { return judge(*state); }, task);
     }
 
     /// Errors: BaseMismatch, unless `root` is that of the newest state.
@@ -255,12 +257,22 @@ struct Publisher::Session {
                             "verify the run; mend it, or begin a new epoch behind it with --new-epoch" });
     }
 
-    /// Bytes that are not what is on record say more than what they lead to.
-    Result<BuiltVersion> buildDelta(VersionWriter& writer, const State& from, const State& to, TaskContext& task)
+    /// Bytes that are not what is on record say more than what they lead to. Errors: also SuspectValues.
+    Result<BuiltVersion> buildDelta(VersionWriter& writer, const State& from, const State& to,
+                                    const std::string& origin, TaskContext& task)
     {
-        Result<BuiltVersion> built = build.delta(writer, from, to, task);
+        const StateBefore before { from, true, {} };
+        std::optional<StateJudge> judge;
+        if (judges()) {
+            DS_CHECK(expectSameTensors(from, to));
+            DS_CHECK(expectNoPlaceholders(&from, to, origin));
+            judge.emplace(&before, build.backend());
+        }
+        Result<BuiltVersion> built = build.delta(writer, from, to, judge ? &*judge : nullptr, task);
         if (!built)
             return fail(to.reasonOf(from.reasonOf(std::move(built.error()), task), task));
+        if (judge)
+            DS_CHECK(expectSound(judge->take(), origin));
         DS_CHECK(from.expectUnchanged(task));
         return built;
     }
@@ -271,14 +283,24 @@ struct Publisher::Session {
             DS_TRY(const std::string root, build.rootOf(*from, task));
             DS_CHECK(expectHead(root));
         }
+        const bool follows = from || (head.step > 0 && head.epochBegun);
+        std::optional<StateJudge> judge;
+        if (judges() && follows) {
+            DS_CHECK(judgeBeside(from, to, version.origin, task));
+        } else if (judges()) {
+            DS_CHECK(expectNoPlaceholders(nullptr, to, version.origin));
+            judge.emplace(nullptr, build.backend());
+        }
         const std::int64_t startedUs = bench.nowUs();
         DS_TRY(const std::unique_ptr<VersionWriter> writer,
                writers.anchor(version.step, facts(version.origin), to.copyOfTensors()));
         const std::string anyRoot(2 * sizeof(Digest128), '0');
         const bool isStreamed = writer->putWhileAdding(*store, { { std::string(fact::Root), anyRoot } });
-        const Result<BuiltVersion> built = build.anchor(*writer, to, task);
+        const Result<BuiltVersion> built = build.anchor(*writer, to, judge ? &*judge : nullptr, task);
         if (!built)
             return fail(to.reasonOf(built.error(), task));
+        if (judge)
+            DS_CHECK(expectSound(judge->take(), version.origin));
         const Times times { startedUs, bench.nowUs(), isStreamed ? startedUs : bench.nowUs() };
         DS_CHECK(commit(*writer, *built, nullptr, to, version, times, task));
         return version;
@@ -296,7 +318,7 @@ struct Publisher::Session {
             startedUs = bench.nowUs();
             DS_TRY(std::unique_ptr<VersionWriter> writer,
                    writers.delta(version.step, facts(version.origin), build.backend()));
-            DS_TRY(BuiltVersion built, buildDelta(*writer, state, to, task));
+            DS_TRY(BuiltVersion built, buildDelta(*writer, state, to, version.origin, task));
             return Ready { std::move(writer), std::move(built), nullptr };
         };
         const auto replay = [&](PathPtr state) -> Result<Ready> {
@@ -350,7 +372,6 @@ Result<PublishedVersion> Publisher::publish(const State* from, const State& to, 
     DS_CHECK(m_session->lease.check(task));
     const auto stateBytes = [&]() -> Result<std::uint64_t> { return to.stateBytes(); };
     DS_TRY(DueVersion due, dueVersion(m_session->head, m_session->writers, m_session->options, stateBytes));
-    DS_CHECK(m_session->judgeNext(from, to, origin, task));
     PublishedVersion version = m_session->next(to, origin);
     version.anchor = due.anchor;
     version.anchorReason = std::move(due.anchorReason);
@@ -367,13 +388,12 @@ Result<PublishPlan> Publisher::plan(const StepToPublish& step, bool onlyFind, Ta
 Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, const NamedState& to, TaskContext& task)
 {
     Session& session = *m_session;
-    DS_CHECK(session.judgeNext(&from.state, to.state, to.origin, task));
     const std::int64_t startedUs = session.bench.nowUs();
     PublishedVersion delta = session.next(to.state, to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
     DS_TRY(const std::unique_ptr<VersionWriter> writer,
            session.writers.delta(delta.step, session.facts(to.origin), session.build.backend()));
-    DS_TRY(const BuiltVersion built, session.buildDelta(*writer, from.state, to.state, task));
+    DS_TRY(const BuiltVersion built, session.buildDelta(*writer, from.state, to.state, to.origin, task));
     const std::int64_t builtUs = session.bench.nowUs();
     DS_TRY(PublishedVersion anchor, publish(nullptr, from.state, from.origin, task));
     DS_CHECK(session.expectHead(built.fromRoot));

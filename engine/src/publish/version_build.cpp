@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <functional>
+#include <optional>
 
 namespace deltascope {
 
@@ -23,6 +24,11 @@ std::vector<TensorSlice> inFileOrder(const State& state)
         return canonicalBefore(tensors[a.tensor], tensors[b.tensor]);
     });
     return slices;
+}
+
+std::optional<StateJudge::Tensor> judgedBy(StateJudge* judge, const TensorInfo& tensor, bool hasBefore)
+{
+    return judge ? std::optional(judge->begin(tensor, hasBefore)) : std::nullopt;
 }
 
 /// Nodes of all tensors of a state, filled from several threads, one slot each.
@@ -94,7 +100,8 @@ Result<void> expectSameTensors(const State& from, const State& to)
     return {};
 }
 
-Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& state, TaskContext& task)
+Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& state, StateJudge* judge,
+                                          TaskContext& task)
 {
     task.beginPhase("anchor", state.stateBytes());
     RootBuilder root(state);
@@ -102,11 +109,16 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& st
     const auto write = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(walk->tensor(slice)));
         LeafHasher leaves(LeafHasher::Strength::Fast);
+        std::optional<StateJudge::Tensor> judged = judgedBy(judge, walk->tensor(slice), false);
         DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) {
             leaves.update(block);
+            if (judged)
+                judged->add({}, block);
             return out->add(TensorBlock { {}, block, {} });
         }));
         root.add(walk->slice(slice).tensor, leaves);
+        if (judged)
+            judged->finish();
         return out->end(task);
     };
     DS_CHECK(walkTensors(*walk, m_means.threads, task, write));
@@ -117,7 +129,8 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& st
     return built;
 }
 
-Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& from, const State& to, TaskContext& task)
+Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& from, const State& to, StateJudge* judge,
+                                         TaskContext& task)
 {
     DS_CHECK(expectSameTensors(from, to));
     task.beginPhase("diff", to.stateBytes());
@@ -137,6 +150,7 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));
         LeafHasher oldLeaves(LeafHasher::Strength::Fast);
         LeafHasher newLeaves(LeafHasher::Strength::Fast);
+        std::optional<StateJudge::Tensor> judged = judgedBy(judge, tensor, true);
         std::uint64_t begin = 0;
         DS_CHECK(forEachPair(reader, task, [&](ByteSpan old, ByteSpan fresh) {
             oldLeaves.update(old);
@@ -145,12 +159,16 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
                 m_means.backend->extract(old, fresh, elementBytes, positions.data(), values.data());
             const ElementChanges changes { begin / elementBytes, std::span(positions.data(), count),
                                            ByteSpan(values.data(), count * elementBytes) };
+            if (judged)
+                judged->add(old, fresh, changes);
             changed += count;
             begin += fresh.size();
             return out->add(TensorBlock { old, fresh, changes });
         }));
         fromRoot.add(slices[slice].tensor, oldLeaves);
         toRoot.add(slices[slice].tensor, newLeaves);
+        if (judged)
+            judged->finish();
         return out->end(task);
     };
     DS_CHECK(walkPairs(*before, *after, m_means.threads, task, write));

@@ -3,6 +3,7 @@
 #include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/version_writer.h"
+#include "ops/judge_state.h"
 
 #include <memory>
 #include <string>
@@ -26,9 +27,12 @@ public:
     }
 
     const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_means.backend; }
-    Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, TaskContext& task);
-    /// Errors: BaseMismatch (the states do not have the same tensors), those of writer and replay.
-    Result<BuiltVersion> delta(VersionWriter& writer, const State& from, const State& to, TaskContext& task);
+    /// `judge`: sees what is read; null: nobody does.
+    Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, StateJudge* judge, TaskContext& task);
+    /// `judge`: of `to`, beside `from`. Errors: BaseMismatch (the states do not have the same tensors), those of writer
+    /// and replay.
+    Result<BuiltVersion> delta(VersionWriter& writer, const State& from, const State& to, StateJudge* judge,
+                               TaskContext& task);
     /// Hashes a state: its fast root.
     Result<std::string> rootOf(const State& state, TaskContext& task);
 
