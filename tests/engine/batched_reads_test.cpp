@@ -4,8 +4,13 @@
 #include "store/cache/caching_store.h"
 #include "support/counting_store.h"
 
+#include "deltascope/engine/forwarding_store.h"
+
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <numeric>
+#include <thread>
 
 // How many requests it takes to open a run and to rebuild a step of it where each of them takes time.
 
@@ -112,6 +117,44 @@ INSTANTIATE_TEST_SUITE_P(Buckets, BatchedReads,
                                  name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
                              return name;
                          });
+
+/// A store whose answers about an object take a while.
+class FarStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+    Result<ObjectInfo> stat(std::string_view key, TaskContext& task) const override
+    {
+        const int now = ++m_asked;
+        int most = mostAsked;
+        while (now > most && !mostAsked.compare_exchange_weak(most, now)) { }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        --m_asked;
+        return ForwardingStore::stat(key, task);
+    }
+
+    mutable std::atomic<int> mostAsked = 0; ///< at the same time
+
+private:
+    mutable std::atomic<int> m_asked = 0;
+};
+
+TEST(BatchedReadsOfManyVersions, ObjectsAreLookedAtTogetherInTheEnd)
+{
+    Session session;
+    session.bench.threads = 1;
+    const auto far = std::make_shared<FarStore>(folderOf("trl-v2-raw", "bucket"));
+    const auto cached = std::make_shared<CachingStore>(far, std::make_shared<BlockMemory>());
+    const auto run = session.open(cached);
+    ASSERT_TRUE(run) << run.error().text;
+    const auto plan = planFor(*run, *run->find(9));
+    ASSERT_TRUE(plan) << plan.error().text;
+    ASSERT_GE(plan->links.size(), 8U);
+    const auto path = openChecked(session.bench, *run, *plan, false, session.task);
+    ASSERT_TRUE(path) << path.error().text;
+    ASSERT_TRUE(digestState(session.bench, **path, session.task));
+    EXPECT_GE(far->mostAsked, 4) << "one answer after the other takes as long as there are objects";
+    EXPECT_LE(far->mostAsked, 8);
+}
 
 TEST(BatchedReadsOfManyVersions, TheirHeadersAreOneBatch)
 {

@@ -302,12 +302,19 @@ Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
     DS_CHECK(compare(onRecord, whole ? ObjectReads::Which::NotCompared : ObjectReads::Which::ReadInPieces, task));
     if (m_rules.replaced == Replaced::Fails) // what was read is of the objects that were listed
         return {};
+    constexpr unsigned AnswersAtOnce = 8; // of a store that is far away, whatever there is of processors
+    const bool isFar = m_source->traits().keepsReads;
+    std::vector<char> isChanged(read.size(), 0); // one byte for each thread to write
+    DS_CHECK(forEachParallel(isFar ? std::max(m_rules.threads, AnswersAtOnce) : m_rules.threads, read.size(), task,
+                             [&](std::size_t at) -> Result<void> {
+                                 DS_TRY(const bool same, looksTheSame(*read[at].first, *read[at].second, task));
+                                 isChanged[at] = same ? 0 : 1;
+                                 return {};
+                             }));
     std::vector<std::pair<CheckedStore*, ObjectReads*>> changed;
-    for (const auto& [store, reads] : read) {
-        DS_CHECK(task.checkpoint());
-        DS_TRY(const bool same, looksTheSame(*store, *reads, task));
-        if (!same)
-            changed.emplace_back(store, reads);
+    for (std::size_t at = 0; at < read.size(); ++at) {
+        if (isChanged[at] != 0)
+            changed.push_back(read[at]);
     }
     return compare(changed, ObjectReads::Which::Read, task);
 }
