@@ -14,6 +14,7 @@ namespace {
 
 using namespace layout_test;
 using test::FaultyStore;
+using test::MemoryStore;
 using EngineRun = deltascope::Run;
 
 /// A golden bucket of which everything is on record. The catalog is empty, so that each look reads payload.
@@ -131,6 +132,67 @@ TEST(FactsOnRecord, ARewrittenObjectIsCountedAsItIsNowAndThatIsSaid)
     expectNowAndSaid(Code::Rewritten);
     recorded.verify(true);
     EXPECT_TRUE(changedSinceSeen(recorded.session.bench, recorded.analyzed()).empty());
+}
+
+TEST(FactsOnRecord, ABaseThatRotsIsAProblemOfTheRunAndEndsNothing)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    const auto base = std::make_shared<FaultyStore>(golden.base);
+    Session session;
+    session.openRecords();
+    auto known = session.open(golden.store, base);
+    ASSERT_TRUE(known) << known.error().text;
+    ASSERT_TRUE(verifyRun(session.bench, *known, {}, session.task));
+    const ObjectInfo victim = *golden.base->stat("model-00002-of-00002.safetensors", test::anyTask());
+    base->flipBit(victim.key, victim.sizeBytes - 1);
+    const EngineRun run = session.analyzed(golden.store, base);
+    ASSERT_EQ(run.problems.size(), 1U);
+    EXPECT_EQ(run.problems[0].code, Code::Digest) << run.problems[0].text;
+    EXPECT_EQ(run.problems[0].where, base->uri() + "/" + victim.key);
+    EXPECT_FALSE(anyDamaged(run)) << "its own objects are sound";
+    auto again = session.open(golden.store, base);
+    ASSERT_TRUE(again) << again.error().text;
+    VerifyOptions options;
+    options.level = 3;
+    const auto report = verifyRun(session.bench, *again, options, session.task);
+    ASSERT_TRUE(report) << report.error().text;
+    EXPECT_EQ(report->verdict, Verdict::Damaged);
+}
+
+TEST(FactsOnRecord, ACheckpointIsJudgedBesideASoundOne)
+{
+    const auto stored = std::make_shared<MemoryStore>();
+    const auto store = std::make_shared<FaultyStore>(stored);
+    const auto keyOf = [](int step) { return fmt::format("checkpoint-{}/model.safetensors", step); };
+    const auto put = [&](int step) {
+        ASSERT_TRUE(putText(*stored, keyOf(step), safetensorsFile({ { tensor("weight"), std::string(16, 'x') } })));
+    };
+    Session session;
+    session.openCatalog();
+    session.openRecords();
+    const auto analyzed = [&] {
+        auto run = session.open(store);
+        EXPECT_TRUE(run) << run.error().text;
+        AnalyzeOptions options;
+        options.standAloneBytes = UINT64_MAX;
+        const auto outcome = analyzeRun(session.bench, *run, options, session.task);
+        EXPECT_TRUE(outcome) << outcome.error().text;
+        return std::move(*run);
+    };
+    put(100);
+    put(200);
+    EngineRun known = analyzed();
+    ASSERT_TRUE(verifyRun(session.bench, known, {}, session.task));
+    EXPECT_FALSE(anyDamaged(known));
+    put(300);
+    store->flipBit(keyOf(200), stored->stat(keyOf(200), test::anyTask())->sizeBytes - 1, 1);
+    const EngineRun run = analyzed();
+    EXPECT_FALSE(isDamaged(*run.find(100)));
+    ASSERT_TRUE(isDamaged(*run.find(200))) << "it was judged before, and is read again";
+    EXPECT_EQ(run.find(200)->facts->damage->code, Code::Digest);
+    ASSERT_TRUE(run.find(300)->facts);
+    EXPECT_TRUE(run.find(300)->facts->replayed) << "it is judged beside step 100";
+    EXPECT_FALSE(isDamaged(*run.find(300)));
 }
 
 TEST(FactsOnRecord, ManyRewrittenObjectsAreOneSentence)

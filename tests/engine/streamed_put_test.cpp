@@ -1,7 +1,10 @@
+#include "publish/version_build.h"
 #include "support/any_task.h"
 #include "support/forwarding_store.h"
 #include "support/memory_store.h"
 #include "version_writer_fixture.h"
+
+#include "deltascope/engine/memory_state.h"
 
 #include <atomic>
 #include <thread>
@@ -138,6 +141,29 @@ TEST_F(StreamedAnchor, IsPutWhileItIsMade)
     ASSERT_TRUE(objects) << objects.error().text;
     EXPECT_EQ(store.got, whole.size()) << "was put once";
     EXPECT_TRUE(readObject(store, AnchorKey) == whole);
+}
+
+TEST_F(StreamedAnchor, OfASuspectStateEndsWithTheFirstSuspectTensor)
+{
+    model["layer.0"].data.replace(0, 2, "\xc0\x7f"); // NaN
+    std::vector<BorrowedTensor> tensors;
+    for (const auto& [name, each] : model)
+        tensors.push_back({ each.info, asBytes(each.data) });
+    const auto state = stateOfMemory("memory", tensors);
+    ASSERT_TRUE(state) << state.error().text;
+    const std::shared_ptr<const DiffBackend> backend = DiffBackends::builtin().all().front();
+    VersionBuild build({ 1, {}, backend });
+    StateJudge judge(nullptr, backend);
+    auto writer = makeStreaming();
+    const auto built = build.anchor(*writer, **state, &judge, anyTask());
+    ASSERT_FALSE(built);
+    EXPECT_EQ(built.error().code, Code::SuspectValues) << built.error().text;
+    EXPECT_EQ(built.error().where, "layer.0") << "tensors stand in the file by name";
+    EXPECT_EQ(judge.take().suspects.size(), 1U);
+    writer.reset();
+    EXPECT_TRUE(store.ended);
+    EXPECT_LT(store.got, 2 * model["layer.0"].data.size()) << "what follows was sent all the same";
+    EXPECT_FALSE(isThere());
 }
 
 TEST_F(StreamedAnchor, IsGivenUpWithItsWriter)

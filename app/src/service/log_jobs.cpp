@@ -113,13 +113,13 @@ Result<LogView> changesOf(Workbench& bench, Run& run, const LogRequest& request,
     LogView view;
     view.globs = request.tensors;
     const TensorGlobs meant(request.tensors);
+    StepCounts counts(bench, run);
+    if (request.depth == Depth::Replayed) // what it finds damaged is not looked into for names
+        DS_CHECK(counts.replay(task));
     std::vector<TensorInfo> tensors;
     if (!meant.meanAll()) {
         DS_TRY(tensors, tensorsMeant(bench, run, meant, view, task));
     }
-    StepCounts counts(bench, run);
-    if (request.depth == Depth::Replayed)
-        DS_CHECK(counts.replay(task));
     if (run.layout->standAlone()) {
         const bool unasked = request.depth == Depth::Replayed && !request.compare;
         CheckpointChanges changes(bench, run, meant, unasked ? UINT32_MAX : request.compare.value_or(0));

@@ -142,9 +142,19 @@ std::map<std::size_t, RestoredState> restoredBy(const Run& run, const PathState&
     return links;
 }
 
+void noteDamagedBase(Run& run, const Error& damage)
+{
+    Error problem = damage;
+    problem.text = "in the base checkpoint: " + problem.text;
+    std::vector<Error>& notices = run.sourceNotices;
+    if (std::find(notices.begin(), notices.end(), problem) == notices.end())
+        notices.push_back(std::move(problem));
+}
+
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
-/// stretches before.
-Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
+/// stretches before. Returns false where nothing can be learned of it now: an object was replaced since it was listed,
+/// or the checkpoint outside of the source that it builds on is damaged.
+Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
                             const std::vector<std::string>& keys, const RestoredStates& restored,
                             const AnalyzeOptions& options, TaskContext& task)
 {
@@ -167,21 +177,30 @@ Result<void> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
             audit->finishStates();
             takeFacts(bench, run, **path, *audit, book.judgesFirst, keys, restored, options);
             audit->moveTo(book);
-            return {};
+            return true;
         }
         const Error& error = outcome.error();
         std::vector<PlanLink>& links = stretch.plan.links;
         const std::size_t at = linkOf(run, links, error);
-        if (!isDamageOf(run, links, at, error)) // what was replaced since it was listed is learned at the next look
-            return error.code == Code::Rewritten ? Result<void>() : fail(std::move(outcome.error()));
+        const bool isOfBase = at == links.size() && stretch.plan.fromExternalBase && !error.step;
+        const bool isReplaced = error.code == Code::Rewritten && !saysUnlikeRecord(error);
+        if (isReplaced || (isOfBase && saysDamage(error))) {
+            if (!isReplaced) // the next look is at what stands there then
+                noteDamagedBase(run, error);
+            if (options.onSkipped)
+                options.onSkipped(error);
+            return false;
+        }
+        if (at == links.size() || !saysDamage(error))
+            return fail(std::move(outcome.error()));
         const auto broken = links.begin() + static_cast<std::ptrdiff_t>(at);
         run.versions[broken->version].noteDamage(broken->form, error);
         rememberFacts(bench, run, keys, broken->version, std::vector<TensorCount>());
         if (broken == links.begin() && stretch.fromAnchor())
-            return {};
+            return true;
         links.erase(broken, links.end());
     }
-    return {};
+    return true;
 }
 
 /// Compares, for what is replayed, the states that versions say they restore, before anything is judged by that.
@@ -245,6 +264,7 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
     task.beginPhase("replay", bytes);
     HealthBook book;
     std::optional<int> epoch;
+    std::optional<int> skipped; ///< the epoch of which nothing more can be learned now
     for (std::size_t i = 0; i < stretches.size(); ++i) {
         const bool nextIsWanted = i + 1 < stretches.size() && wanted[i + 1];
         if (wanted[i]) {
@@ -253,9 +273,11 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
             if (epoch != own)
                 book = {};
             epoch = own;
-            if (isDamaged(run, first)) // as the stretch before it has shown
+            if (isDamaged(run, first) || skipped == own) // the first as the stretch before it has shown
                 continue;
-            DS_CHECK(analyzeStretch(bench, run, stretches[i], book, keys, restored, options, task));
+            DS_TRY(const bool isLearned, analyzeStretch(bench, run, stretches[i], book, keys, restored, options, task));
+            if (!isLearned) // what follows would be judged by half of the history of its epoch
+                skipped = own;
         }
         if ((wanted[i] || nextIsWanted) && endsWithTwoStates(run, stretches[i]))
             DS_CHECK(decideEnd(bench, run, stretches, i, keys, task));

@@ -177,7 +177,7 @@ private:
         if (!endsLearning(error.code))
             return fail(std::move(seen.error()));
         const std::size_t link = linkOf(m_run, b->links, error);
-        if (isDamageOf(m_run, b->links, link, error) && b->links[link] == b->links.back())
+        if (saysDamage(error) && link < b->links.size() && b->links[link] == b->links.back())
             m_version.noteDamage(form, error);
         return {}; // what else is damaged on the way is told where it is replayed by itself
     }

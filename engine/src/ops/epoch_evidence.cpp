@@ -221,7 +221,11 @@ Result<std::vector<int>> decideEpochs(Workbench& bench, const std::shared_ptr<Ob
             const auto index = static_cast<std::size_t>(behind - trial.versions.begin());
             AnalyzeOptions only;
             only.range = { index, index };
+            std::optional<Error> skipped;
+            only.onSkipped = [&](const Error& error) { skipped = error; };
             DS_CHECK(analyzeRun(bench, trial, only, task));
+            if (skipped) // what was not replayed answers nothing
+                return fail(std::move(*skipped));
             answers[at] = judgeReplay(trial, index);
         }
     }

@@ -1,5 +1,6 @@
 #include "judge_checkpoints.h"
 
+#include "fact_errors.h"
 #include "judge_state.h"
 #include "remember_facts.h"
 #include "stretches.h"
@@ -49,6 +50,17 @@ Result<JudgedState> judge(Workbench& bench, const Run& run, std::size_t at, Task
     return ifSound(judgeState(*state, &with, means, task), { state.get(), then.get() }, task);
 }
 
+/// Which of the two versions that were read an error calls damaged, if its bytes are not those on record.
+std::optional<std::size_t> damagedOf(const Run& run, std::size_t at, const Error& error)
+{
+    if (error.code != Code::Digest && !saysUnlikeRecord(error))
+        return std::nullopt;
+    if (error.step == run.versions[at].step())
+        return at;
+    const std::optional<std::size_t> before = judgedBeside(run, at);
+    return before && error.step == run.versions[*before].step() ? before : std::nullopt;
+}
+
 Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::vector<std::string>& keys,
                        TaskContext& task)
 {
@@ -56,13 +68,16 @@ Result<void> judgeInto(Workbench& bench, Run& run, std::size_t at, const std::ve
     Result<JudgedState> judged = judge(bench, run, at, task);
     if (!judged && (judged.error().code == Code::Canceled || judged.error().code == Code::Transient))
         return fail(std::move(judged.error()));
-    Version& version = run.versions[at];
-    if (!judged && judged.error().code == Code::Digest && judged.error().step == version.step()) {
-        version.noteDamage(0, judged.error());
-        rememberFacts(bench, run, keys, at, std::vector<TensorCount>());
+    if (!judged) {
+        const std::optional<std::size_t> damaged = damagedOf(run, at, judged.error());
+        if (!damaged)
+            return {};
+        run.versions[*damaged].noteDamage(0, judged.error());
+        rememberFacts(bench, run, keys, *damaged, std::vector<TensorCount>());
+        assess(run);
+        return *damaged == at ? Result<void>() : judgeInto(bench, run, at, keys, task); // beside the one before that
     }
-    if (!judged)
-        return {};
+    Version& version = run.versions[at];
     std::vector<FormFacts> others = version.facts ? std::move(version.facts->otherForms) : std::vector<FormFacts>();
     VersionFacts& facts = version.facts.emplace();
     facts.otherForms = std::move(others);

@@ -154,6 +154,12 @@ void StateJudge::add(const TensorInfo& tensor, SuspectTensor suspect)
     m_found.suspects.push_back(std::move(suspect));
 }
 
+bool StateJudge::isSuspect()
+{
+    const std::lock_guard lock(m_mutex);
+    return !m_found.suspects.empty();
+}
+
 JudgedState StateJudge::take()
 {
     for (const ZeroTensor& tensor : m_zeroLayers.take())

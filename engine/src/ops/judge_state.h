@@ -58,6 +58,7 @@ public:
     /// `tensor`: outlives what it returns. `hasBefore`: the state before has it in this type and shape.
     Tensor begin(const TensorInfo& tensor, bool hasBefore) { return Tensor(*this, tensor, hasBefore); }
 
+    bool isSuspect(); ///< of what was judged so far
     /// Behind the last tensor.
     JudgedState take();
 

@@ -117,8 +117,11 @@ Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& st
             return out->add(TensorBlock { {}, block, {} });
         }));
         root.add(walk->slice(slice).tensor, leaves);
-        if (judged)
+        if (judged) {
             judged->finish();
+            if (judge->isSuspect()) // its bytes may be on their way already
+                return fail(Code::SuspectValues, "the state is suspect", walk->tensor(slice).name);
+        }
         return out->end(task);
     };
     DS_CHECK(walkTensors(*walk, m_means.threads, task, write));

@@ -27,7 +27,7 @@ public:
     }
 
     const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_means.backend; }
-    /// `judge`: sees what is read; null: nobody does.
+    /// `judge`: sees what is read; null: nobody does. Errors: also SuspectValues, as soon as a tensor is suspect.
     Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, StateJudge* judge, TaskContext& task);
     /// `judge`: of `to`, beside `from`. Errors: BaseMismatch (the states do not have the same tensors), those of writer
     /// and replay.

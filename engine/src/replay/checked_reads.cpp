@@ -211,6 +211,9 @@ Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const 
     if (!rewritten)
         expected.trusted = leavesOf(*trusted, sights);
     const bool asWholeOnly = !rewritten && expected.trusted.empty() && object.sizeBytes > 0;
+    const bool isRefused = !m_rules.acceptRewritten || ofMirror;
+    if (asWholeOnly && same == sights.rend() && !isRefused && m_rules.replaced == Replaced::Fails)
+        return expected; // facts are learned of what is there now
     if (asWholeOnly && same == sights.rend()) { // who wrote it anew cannot be told from who copied it, but by its bytes
         DS_TRY(WholeDigest now, digestWhole(store, object, task));
         rewritten = now.xxh3 != trusted->xxh3;
@@ -303,7 +306,7 @@ Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
     if (m_rules.replaced == Replaced::Fails) // what was read is of the objects that were listed
         return {};
     constexpr unsigned AnswersAtOnce = 8; // of a store that is far away, whatever there is of processors
-    const bool isFar = m_source->traits().keepsReads;
+    const bool isFar = m_source->traits().keepsReads || (m_base && m_base->traits().keepsReads);
     std::vector<char> isChanged(read.size(), 0); // one byte for each thread to write
     DS_CHECK(forEachParallel(isFar ? std::max(m_rules.threads, AnswersAtOnce) : m_rules.threads, read.size(), task,
                              [&](std::size_t at) -> Result<void> {

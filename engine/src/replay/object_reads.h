@@ -37,6 +37,9 @@ inline constexpr std::string_view AcceptRewrittenAction =
 inline constexpr std::string_view UnlikeRecord =
     "the mirror holds other bytes than are on record of this object of the source";
 
+/// Whether an error says that. Another object that has taken its place meanwhile is no damage of the mirror.
+inline bool saysUnlikeRecord(const Error& error) { return error.text == UnlikeRecord; }
+
 /// Reads of the identity that was listed, as long as it is there, and of what has taken its place then.
 Result<void> readAsListed(const ObjectStore& store, const ObjectInfo& object, std::uint64_t offset, MutableByteSpan out,
                           TaskContext& task);

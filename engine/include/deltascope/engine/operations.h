@@ -110,6 +110,9 @@ struct AnalyzeOptions {
     /// Of versions that stand alone, how much of the newest ones, counted as bytes of their states, may be read to
     /// judge their values: each is read beside the one before it.
     std::uint64_t standAloneBytes = 0;
+    /// Told why nothing can be learned now of some of the range: an object was replaced since it was listed, or the
+    /// checkpoint outside of the source is damaged.
+    std::function<void(const Error&)> onSkipped = {};
     /// Told the changed tensors of each version that was replayed.
     std::function<void(std::size_t version, const std::vector<TensorCount>& changed)> onCounts;
 };
