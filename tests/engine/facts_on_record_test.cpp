@@ -195,6 +195,26 @@ TEST(FactsOnRecord, ACheckpointIsJudgedBesideASoundOne)
     EXPECT_FALSE(isDamaged(*run.find(300)));
 }
 
+TEST(FactsOnRecord, AnObjectThatCannotBeReadWasOverwrittenOnce)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    Session session;
+    session.openCatalog();
+    session.openRecords();
+    ASSERT_TRUE(session.open(golden.store));
+    const std::string key = "deltas/step_000012.safetensors";
+    golden.edit(key, [](std::string& bytes) { bytes.resize(100); });
+    for (int look = 0; look < 3; ++look) {
+        const auto run = session.open(golden.store);
+        ASSERT_TRUE(run) << run.error().text;
+        const auto ofKey = [&](const Error& event) { return event.where == key; };
+        EXPECT_EQ(std::count_if(run->events.begin(), run->events.end(), ofKey), 1) << look;
+        EXPECT_TRUE(std::none_of(run->events.begin(), run->events.end(), [](const Error& event) {
+            return event.code == Code::Fork;
+        })) << "nobody else writes";
+    }
+}
+
 TEST(FactsOnRecord, ManyRewrittenObjectsAreOneSentence)
 {
     Recorded recorded("trl-v2-gap");

@@ -112,54 +112,48 @@ public:
 
     JobId showStep(VersionRequest request, Depth depth) override
     {
-        return start(
-            "show " + request.source.source.text(),
-            [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
-                DS_TRY(Run run, openRequested(m_bench, request.source, task));
-                DS_TRY(const Version* version, findVersion(m_bench, run, request.version, task));
-                const auto at = static_cast<std::size_t>(version - run.versions.data());
-                std::vector<TensorCount> counts;
-                if (m_catalog && version->facts) {
-                    if (auto known = m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
-                        counts = std::move(*known);
-                }
-                if (depth == Depth::Replayed && !explains(*version, counts)) {
-                    AnalyzeOptions options;
-                    options.range = { at, at };
-                    options.again = true;
-                    options.standAloneBytes = affordableBytes(run);
-                    options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
-                        if (replayed == at)
-                            counts = changed;
-                    };
-                    DS_CHECK(analyzeRun(m_bench, run, options, task));
-                }
-                TensorList tensors = std::make_shared<const std::vector<TensorInfo>>();
-                std::vector<Error> doubts = doubtsOfChoice(run);
-                if (Result<Plan> plan = planFor(run, *version)) {
-                    for (Error& change : changedSinceSeen(m_bench, run, *plan))
-                        doubts.push_back(std::move(change));
-                    Result<TensorList> list = m_stateTensors.of(m_bench, run, *version, std::move(*plan), task);
-                    if (!list && list.error().code != Code::Digest && list.error().code != Code::Rewritten)
-                        return fail(std::move(list.error()));
-                    if (list)
-                        tensors = std::move(*list);
-                    else
-                        doubts.push_back(std::move(list.error()));
-                }
-                DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
-                DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
-                LogReader logs(request.source.logs, m_bench.nowUs);
-                DS_CHECK(readAll(logs, task));
-                StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
-                view.chosen = choiceText(run, *version, request.version);
-                view.step.refs = wordsOf(run, *version, annotations);
-                for (const Error& doubt : doubts)
-                    view.step.problems.push_back(problemView(doubt));
-                addPause(view.step, pausesOf(run, trace, logs.spans()));
-                addLogProblems(view.step.problems, logs);
-                return ended(std::move(view));
-            });
+        return start("show " + request.source.source.text(),
+                     [this, request, depth](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(Run run, openRequested(m_bench, request.source, task));
+                         DS_TRY(const Version* version, findVersion(m_bench, run, request.version, task));
+                         const auto at = static_cast<std::size_t>(version - run.versions.data());
+                         std::vector<TensorCount> counts;
+                         if (m_catalog && version->facts) {
+                             if (auto known =
+                                     m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
+                                 counts = std::move(*known);
+                         }
+                         if (depth == Depth::Replayed && !explains(*version, counts)) {
+                             AnalyzeOptions options;
+                             options.range = { at, at };
+                             options.again = true;
+                             options.standAloneBytes = affordableBytes(run);
+                             options.onCounts = [&](std::size_t replayed, const std::vector<TensorCount>& changed) {
+                                 if (replayed == at)
+                                     counts = changed;
+                             };
+                             DS_CHECK(analyzeRun(m_bench, run, options, task));
+                         }
+                         TensorList tensors = std::make_shared<const std::vector<TensorInfo>>();
+                         std::vector<Error> doubts = doubtsOfChoice(run);
+                         if (Result<Plan> plan = planFor(run, *version)) {
+                             for (Error& change : changedSinceSeen(m_bench, run, *plan))
+                                 doubts.push_back(std::move(change));
+                             DS_TRY(tensors, tensorsOf(run, *version, std::move(*plan), doubts, task));
+                         }
+                         DS_TRY(const Trace trace, TraceReader().read(*run.store, run.beside, task));
+                         DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
+                         LogReader logs(request.source.logs, m_bench.nowUs);
+                         DS_CHECK(readAll(logs, task));
+                         StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
+                         view.chosen = choiceText(run, *version, request.version);
+                         view.step.refs = wordsOf(run, *version, annotations);
+                         for (const Error& doubt : doubts)
+                             view.step.problems.push_back(problemView(doubt));
+                         addPause(view.step, pausesOf(run, trace, logs.spans()));
+                         addLogProblems(view.step.problems, logs);
+                         return ended(std::move(view));
+                     });
     }
 
     JobId listObjects(SourceRequest request) override
@@ -443,6 +437,17 @@ private:
     {
         return request.folder.empty() ? m_settings.cacheFolder + "/demo"
                                       : std::filesystem::absolute(request.folder).string();
+    }
+
+    /// The tensors of a state. None where its bytes contradict the records: then the reason is one of the doubts.
+    Result<TensorList> tensorsOf(const Run& run, const Version& version, Plan plan, std::vector<Error>& doubts,
+                                 TaskContext& task)
+    {
+        Result<TensorList> list = m_stateTensors.of(m_bench, run, version, std::move(plan), task);
+        if (list || (list.error().code != Code::Digest && list.error().code != Code::Rewritten))
+            return list;
+        doubts.push_back(std::move(list.error()));
+        return std::make_shared<const std::vector<TensorInfo>>();
     }
 
     Result<RunView> viewOf(const Run& run, const SourceRequest& request, TaskContext& task)

@@ -32,8 +32,8 @@ std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo
                    key, step, std::string(Action) };
 }
 
-/// A bucket that was copied in its place is one event, and so is a trainer that started again. `what`: happened to
-/// them.
+/// Replaces many changes of one kind by one: a bucket that was copied in its place is one event, and so is a trainer
+/// that started again. `what`: happened to the objects.
 void join(std::vector<Error>& changes, Code code, std::string_view what, const std::string& where)
 {
     constexpr std::size_t MostNamed = 3;

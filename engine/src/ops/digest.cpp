@@ -17,6 +17,7 @@ struct WholeDigests {
     Digest256 sha256;
 };
 
+/// Hashes one tensor as a whole, block by block.
 class WholeHasher {
 public:
     WholeHasher() { m_sha256.reset(); }

@@ -202,7 +202,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     }
     const std::vector<Error> happened = noticeChanges(*store, known, versions);
     known.merge(ofMirrors);
-    journal(bench, *store, happened);
+    journalOnce(bench, *store, happened); // an object that cannot be read differs from the catalog at each look
     std::vector<WantedForm> unknown;
     std::set<std::string> kept; // names of those that the catalog knows as they are
     for (const WantedForm& form : formsOf(versions)) {
