@@ -20,7 +20,11 @@ CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("reserved", "u4")])
 ASSIGN = numpy.dtype([("stretch", "u8"), ("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("flip", "u8"),
                       ("mask", "u8"), ("limit", "u8"), ("first_tile", "u8")])
 ASSIGN_TILE = 2048
-MOMENTS_BYTES = 64
+PIECE = numpy.dtype([("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("is_xor", "u8")])
+REPLAY = numpy.dtype([("block", "u8"), ("first_piece", "u8"), ("pieces", "u8")])
+REPLAY_BLOCK = 65536  # elements of bf16 in a block of a replay
+COUNTS = 5  # numbers of AssignCounts
+MOMENTS_BYTES = 88
 
 
 def shapes(parameters):
@@ -157,6 +161,7 @@ def main():
         if density == 0.01:
             apply(kernels, before, after, places, sizes)
             hashes(kernels, before, rate)
+            replay(kernels, before, after)
 
 
 def apply(kernels, before, after, places, sizes):
@@ -172,18 +177,54 @@ def apply(kernels, before, after, places, sizes):
     jobs = on_device(table)
     of_tile = on_device(numpy.repeat(numpy.arange(len(sizes), dtype=numpy.uint32),
                                      [(int(n) + ASSIGN_TILE - 1) // ASSIGN_TILE for n in table["count"]]))
-    totals = torch.zeros(len(sizes) * 4, dtype=torch.int64, device="cuda")
+    totals = torch.zeros(len(sizes) * COUNTS, dtype=torch.int64, device="cuda")
     kept = before.clone()
     kernels.launch("assign_2", (tiles + 7) // 8, 256, jobs.data_ptr(), of_tile.data_ptr(), tiles, totals.data_ptr(), 0)
     for place, size in zip(places, sizes):
         assert torch.equal(before[place:place + size], after[place:place + size]), "applied to other bits"
     changes = int(table["count"].sum())
-    assert int(totals.view(-1, 4)[:, 2].sum()) == changes, "another number of elements changed"
+    assert int(totals.view(-1, COUNTS)[:, 2].sum()) == changes, "another number of elements changed"
     before.copy_(kept)
     ms = timed(lambda: kernels.launch("assign_2", (tiles + 7) // 8, 256, jobs.data_ptr(), of_tile.data_ptr(), tiles,
                                       totals.data_ptr(), 0))
     before.copy_(kept)
     print(f"  {f'apply {changes / 1e6:.1f} M changes':32}{ms:8.2f} ms")
+
+
+def replay(kernels, before, after, deltas=10):
+    """Applies several deltas of 1 % to a state, all of them to a block before the next block."""
+    starts = torch.arange(0, before.numel(), REPLAY_BLOCK, device="cuda")
+    copied = timed(lambda: after.copy_(before))
+    pieces, keep = numpy.zeros((len(starts), deltas), PIECE), []
+    for delta in range(deltas):
+        found = [(torch.rand(min(1 << 28, before.numel() - begin), device="cuda") < 0.01).nonzero().view(-1) + begin
+                 for begin in range(0, before.numel(), 1 << 28)]
+        positions = torch.cat(found)
+        bits = torch.randint(-32768, 32767, (positions.numel(),), dtype=torch.int16, device="cuda")
+        after[positions] = bits
+        first = torch.searchsorted(positions, starts).cpu().numpy().astype(numpy.uint64)
+        relative = (positions % REPLAY_BLOCK).to(torch.int32)
+        keep += [relative, bits]
+        pieces["elements"][:, delta] = relative.data_ptr() + 4 * first
+        pieces["bits"][:, delta] = bits.data_ptr() + 2 * first
+        pieces["count"][:, delta] = numpy.diff(numpy.append(first, numpy.uint64(positions.numel())))
+    numbers = numpy.arange(len(starts), dtype=numpy.uint64)
+    table = numpy.zeros(len(starts), REPLAY)
+    table["block"] = before.data_ptr() + 2 * REPLAY_BLOCK * numbers
+    table["first_piece"] = deltas * numbers
+    table["pieces"] = deltas
+    jobs, of_blocks = on_device(table), on_device(pieces)
+    counts = torch.zeros(pieces.size * COUNTS, dtype=torch.int64, device="cuda")
+
+    def run():
+        kernels.launch("replay_2", len(starts), 256, jobs.data_ptr(), len(starts), of_blocks.data_ptr(),
+                       counts.data_ptr(), 0, 0x7fff, 0x7f80, 0x8000)
+
+    run()
+    assert torch.equal(before, after), "replayed to other bits"
+    ms = timed(run)
+    print(f"  {f'replay of {deltas} deltas of 1 %':32}{ms:8.2f} ms  and a copy of the state {copied:.2f} ms: "
+          f"{(ms + copied) / copied:.2f} copies")
 
 
 def hashes(kernels, before, rate):

@@ -4,6 +4,7 @@
 #include "module/module.h"
 #include "support/device.h"
 #include "support/fake_driver.h"
+#include "support/sanitizer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -255,36 +256,79 @@ private:
     test::FakeDriverCounts m_before; ///< others may have a device open
 };
 
-/// Everything that a backend does, once, on blocks that have something of everything.
+/// Everything that a device does for a backend: batches of each kind, each of one block, and more of them than slots.
 struct Work {
-    std::uint64_t different = 0;
+    static constexpr std::size_t BlockBytes = 9 << 18;
+    static constexpr std::size_t Blocks = 3;
+
     std::vector<std::uint32_t> positions;
     Bytes values;
-    Bytes mask;
-    DiffMoments moments;
-    PatchCounts assigned;
-    Bytes block;
+    std::vector<DiffMoments> moments;
+    std::vector<Digest128> patched; ///< by block
+    std::vector<PatchCounts> counts;
 
     explicit Work(const DiffBackend& backend)
     {
-        std::mt19937_64 random(4);
-        const Bytes before = randomBytes(6000, random);
-        Bytes after = before;
-        for (std::size_t i = 0; i < after.size(); i += 90)
-            after[i] ^= std::byte { 1 };
-        different = backend.count(before, after, 2);
-        positions.resize(3000 + DiffBackend::SlackElements);
-        values.resize(positions.size() * 2);
-        const std::size_t found = backend.extract(before, after, 2, positions.data(), values.data());
-        positions.resize(found);
-        values.resize(found * 2);
-        mask = before;
-        backend.xorInto(mask, after, 2, mask);
-        moments = backend.moments(before, after, Dtype::BF16);
-        block = before;
-        assigned = backend.apply(AssignElements { positions, values }, block, Dtype::BF16);
+        const auto& [before, after] = states();
+        const auto find = backend.find(2, [&](const ChangedBlock& block) -> Result<void> {
+            positions.insert(positions.end(), block.positions.begin(), block.positions.end());
+            values.insert(values.end(), block.values.begin(), block.values.end());
+            return {};
+        });
+        const auto measure =
+            backend.measure(Dtype::BF16, [&](const DiffMoments& measured) { moments.push_back(measured); });
+        for (std::size_t n = 0; n < Blocks; ++n) {
+            const std::size_t at = n * BlockBytes;
+            EXPECT_TRUE(find->add(ByteSpan(before).subspan(at, BlockBytes), ByteSpan(after).subspan(at, BlockBytes)));
+            EXPECT_TRUE(
+                measure->add(ByteSpan(before).subspan(at, BlockBytes), ByteSpan(after).subspan(at, BlockBytes)));
+        }
+        EXPECT_TRUE(find->finish());
+        EXPECT_TRUE(measure->finish());
+        patch(backend, before);
     }
     bool operator==(const Work&) const = default;
+
+private:
+    static const std::pair<Bytes, Bytes>& states()
+    {
+        static const std::pair<Bytes, Bytes> made = [] {
+            std::mt19937_64 random(4);
+            const Bytes before = randomBytes(Blocks * BlockBytes, random);
+            Bytes after = before;
+            for (std::size_t i = 0; i < after.size(); i += 900)
+                after[i] ^= std::byte { 1 };
+            return std::pair(before, after);
+        }();
+        return made;
+    }
+
+    void patch(const DiffBackend& backend, const Bytes& before)
+    {
+        const std::vector<std::uint32_t> elements { 0, 5, 7000 };
+        const Bytes bits(elements.size() * 2, std::byte { 0x5a });
+        const PatchPiece pieces[] = { AssignElements { elements, bits }, XorElements { elements, bits },
+                                      AssignElements { std::span(elements).first(2), ByteSpan(bits).first(4) } };
+        const std::unique_ptr<PatchBatches> batches = backend.patch(Dtype::BF16);
+        for (std::size_t n = 0; n < Blocks || batches;) {
+            const auto block = [&] { return ByteSpan(before).subspan(n * BlockBytes, BlockBytes); };
+            if (!batches) {
+                Bytes one(block().begin(), block().end());
+                for (const PatchPiece& piece : pieces)
+                    counts.push_back(backend.apply(piece, one, Dtype::BF16));
+                patched.push_back(xxh3(one));
+                ++n;
+                continue;
+            }
+            for (; n < Blocks && batches->takesMore(); ++n)
+                batches->add(block(), pieces);
+            const PatchedBlock one = batches->next();
+            if (one.bytes.empty())
+                return;
+            counts.insert(counts.end(), one.counts.begin(), one.counts.end());
+            patched.push_back(xxh3(one.bytes));
+        }
+    }
 };
 
 TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
@@ -301,8 +345,11 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
     }
     expectNothingLeaked();
     ASSERT_GT(calls, 100U);
+    std::size_t withoutNotice = 0;
     for (const cuda::Status status : { 2, 700, 999 }) {
-        for (std::uint64_t call = 1; call <= calls; ++call) {
+        // The others end the device.
+        const std::uint64_t step = (status == 2 ? 1 : 3) * (test::UnderSanitizer ? 5 : 1);
+        for (std::uint64_t call = 1; call <= calls; call += step) {
             test::FakeDriverPlan plan;
             plan.failAtCall = call;
             plan.failWith = status;
@@ -313,22 +360,28 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
                 SCOPED_TRACE(testing::Message() << "call " << call << " " << test::counts().failed << " " << status);
                 EXPECT_EQ(Work(*backend), expected);
                 const std::vector<Error> notices = backend->notices();
-                EXPECT_EQ(notices.size(), isOpen ? 1U : 0U);
                 EXPECT_EQ(backend->obstacle().empty(), isOpen);
-                if (isOpen && status == 700) {
+                // Memory that is not pinned does as well: where pinned memory is refused, nobody need know.
+                const std::string failed = test::counts().failed;
+                const bool mayBePageable = status == 2 && (failed == "cuMemHostAlloc" || failed == "cuCtxPushCurrent");
+                EXPECT_LE(notices.size(), isOpen ? 1U : 0U);
+                EXPECT_GE(notices.size(), isOpen && !mayBePageable ? 1U : 0U);
+                withoutNotice += isOpen && notices.empty() ? 1 : 0;
+                if (isOpen && status == 700 && !notices.empty()) {
                     EXPECT_NE(notices[0].text.find("CUDA_ERROR_ILLEGAL_ADDRESS"), std::string::npos);
                     const std::uint64_t launches = test::counts().launches;
                     EXPECT_EQ(Work(*backend), expected);
                     EXPECT_EQ(test::counts().launches, launches) << "a lost device is not asked again";
                 }
-                if (isOpen && status == 2) {
+                if (isOpen && status == 2 && call % 4 == 0) {
                     EXPECT_EQ(Work(*backend), expected);
-                    EXPECT_EQ(backend->notices().size(), 1U) << "memory is there again";
+                    EXPECT_EQ(backend->notices().size(), notices.size()) << "memory is there again";
                 }
             }
             expectNothingLeaked();
         }
     }
+    EXPECT_GT(withoutNotice, 0U);
 }
 
 TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
@@ -363,7 +416,7 @@ TEST_F(FakeDeviceTest, ThreadsHaveQueuesOfTheirOwn)
         for (std::thread& thread : threads)
             thread.join();
         EXPECT_TRUE(backend->notices().empty());
-        EXPECT_LE(test::counts().streams, 4U);
+        EXPECT_LE(test::counts().streams, 12U);
     }
     expectNothingLeaked();
 }

@@ -4,7 +4,6 @@
 #include "support/fake_driver.h"
 
 #include <cstdlib>
-#include <string>
 
 namespace deltascope::test {
 
@@ -17,14 +16,14 @@ Result<const DeviceModule*> deviceModule()
     return cuda::moduleOver(fakeDriver, fakeImage(), "a build of the tests");
 }
 
-std::shared_ptr<const DeviceBackend> deviceBackend()
+std::shared_ptr<const DeviceBackend> deviceBackend(std::optional<std::uint64_t> memory)
 {
-    return DeviceBackend::make(deviceModule, DiffBackends::builtin().all().front());
+    return DeviceBackend::make(deviceModule, DiffBackends::builtin().all().front(), memory);
 }
 
 DiffBackends allBackends()
 {
-    static const DiffBackends all = DiffBackends::builtin().with(deviceBackend());
+    static const DiffBackends all = DiffBackends::builtin().with(moduleBackend());
     return all;
 }
 

@@ -3,6 +3,7 @@
 #include "deltascope/engine/device_backend.h"
 
 #include <memory>
+#include <optional>
 
 namespace deltascope::test {
 
@@ -12,7 +13,11 @@ Result<const DeviceModule*> deviceModule();
 bool isRealDevice();
 
 /// The backend over it, with the scalar one for what the device cannot do.
-std::shared_ptr<const DeviceBackend> deviceBackend();
+std::shared_ptr<const DeviceBackend> deviceBackend(std::optional<std::uint64_t> memory = std::nullopt);
+
+/// A backend, by the name "cuda", whose operations are those of the module, one block at a time: what shows that its
+/// kernels have the bits of the others. The module failing is a failure of the test.
+std::shared_ptr<const DiffBackend> moduleBackend();
 
 /// The backends of the processor, and that one.
 DiffBackends allBackends();

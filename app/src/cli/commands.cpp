@@ -18,6 +18,7 @@
 #include "deltascope/base/bytes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <map>
 
@@ -63,12 +64,20 @@ public:
                 return report(limit.error(), m_options.json);
             settings.bytesPerSecond = *limit;
         }
+        if (!m_options.deviceMemory.empty()) {
+            const Result<std::uint64_t> memory = parseSize(m_options.deviceMemory);
+            if (!memory)
+                return report(memory.error(), m_options.json);
+            settings.deviceMemory = *memory;
+        }
         if (command == "serve" || command == "export" || m_options.serve)
             settings.jobsAtOnce = 4; // following a run must not hold up what is asked about it
         Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
-        if (service && !m_options.quiet)
+        if (service && !m_options.quiet) {
             tellMeters(**service);
+            reportShare(**service);
+        }
         if (service)
             reportBackend(**service);
         return status ? *status : report(status.error(), m_options.json);
@@ -88,6 +97,22 @@ private:
     {
         for (const Error& notice : service.backendNotices())
             writeErr(safe("note: " + notice.text + "\n      " + std::string(notice.remedyText())) + "\n");
+    }
+
+    void reportShare(const app::Service& service) const
+    {
+        const std::optional<app::DeviceShareView> share = service.deviceShare();
+        if (!share)
+            return;
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - m_began;
+        const std::uint64_t all = share->byDevice + share->byProcessor;
+        const double rate = static_cast<double>(share->byDevice) / std::max(took.count(), 1e-3);
+        if (all == 0)
+            writeErr("cuda: there were no batches for the device; the processor did the work\n");
+        else
+            writeErr(fmt::format("cuda: {} of {} in batches on the device, {}/s{}\n", bytesText(share->byDevice),
+                                 bytesText(all), bytesText(static_cast<std::uint64_t>(rate)),
+                                 share->byProcessor > 0 ? "; the processor did the rest" : ""));
     }
 
     Result<int> dispatch(const std::string& command, app::Service& service)
@@ -558,6 +583,7 @@ private:
     }
 
     const Options& m_options;
+    std::chrono::steady_clock::time_point m_began = std::chrono::steady_clock::now();
     Style m_style;
     std::vector<CommandWords> m_words;
 };

@@ -155,6 +155,9 @@ std::string changes(const app::CostView& cost)
         text += fmt::format("{:>9}  observed: no delta was replayed\n", UnknownText);
     if (cost.prediction)
         text += predictionText(*cost.prediction) + "\n";
+    if (cost.changedFraction)
+        text += "           Of a model on a CUDA device these elements alone come down, each with 2 bytes for its\n"
+                "           position (deltascope/device.h). States in files are compared faster by the processor.\n";
     return text;
 }
 

@@ -73,6 +73,11 @@ void describe(CLI::App& program, Options& options)
             "what finds, measures and applies changes: scalar, avx2, avx512, simd or cuda; default: the fastest "
             "of the processor")
         ->type_name("NAME");
+    program
+        .add_option("--device-memory", options.deviceMemory,
+                    "memory of the device (2GB) that --backend cuda may take; default: a tenth of what is free, at "
+                    "most 1 GiB")
+        ->type_name("SIZE");
 
     CLI::App* log = program.add_subcommand(
         "log", "the history of a run: what each step is, changed, costs, and whether it can be rebuilt");

@@ -27,6 +27,7 @@ struct Options {
     std::string color = "auto";
     unsigned threads = 0;
     std::string backend; ///< of Settings::diffBackend; empty: as the environment says
+    std::string deviceMemory; ///< a size; empty: Settings::deviceMemory is not given
 
     std::string source;
     std::string other;

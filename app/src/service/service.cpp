@@ -67,8 +67,8 @@ public:
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
         const DiffBackends processor = DiffBackends::builtin();
-        m_device =
-            DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); }, *processor.choose(""));
+        m_device = DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); },
+                                       *processor.choose(""), settings.deviceMemory);
         m_bench.diffBackends = processor.with(m_device);
         m_bench.diffBackend = settings.diffBackend;
         StoresOptions stores;
@@ -419,6 +419,13 @@ public:
     }
 
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
+    std::optional<DeviceShareView> deviceShare() const override
+    {
+        if (diffBackend() != m_device->name())
+            return std::nullopt;
+        const DeviceShare share = m_device->share();
+        return DeviceShareView { share.byDevice, share.byProcessor };
+    }
 
     std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }
 

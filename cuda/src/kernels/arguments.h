@@ -75,11 +75,13 @@ struct AssignJob {
 };
 constexpr std::uint32_t AssignTile = 2048;
 
-/// The counts of an AssignJob, all zero at the start: those of PatchCounts, in its order, but for zeroSigns.
+/// The counts of an AssignJob or a ReplayPiece, all zero at the start: those of PatchCounts, in its order. An AssignJob
+/// has no zeroSigns.
 struct AssignCounts {
     std::uint64_t noops;
     std::uint64_t nanNoops;
     std::uint64_t changed;
+    std::uint64_t zeroSigns;
     std::uint64_t sameLowByte;
 };
 
@@ -89,6 +91,30 @@ struct AssignArguments {
     std::uint64_t tiles;
     Address counts; ///< AssignCounts for each job
     std::uint32_t isXor; ///< the bits are xored into the elements
+};
+
+/// Bits for elements of a block, as one version of a tensor has them.
+struct ReplayPiece {
+    Address elements; ///< std::uint32_t, relative to the block, each once; 0: all from the first one on
+    Address bits; ///< one after another, as wide as an element
+    std::uint64_t count;
+    std::uint64_t isXor; ///< the bits are xored into the elements
+};
+
+/// What becomes of a block: its pieces, in order.
+struct ReplayJob {
+    Address block;
+    std::uint64_t firstPiece;
+    std::uint64_t pieces;
+};
+
+struct ReplayArguments {
+    Address jobs; ///< ReplayJob
+    std::uint64_t jobCount;
+    Address pieces; ///< ReplayPiece
+    Address counts; ///< AssignCounts for each piece
+    NanRule nan;
+    std::uint64_t minusZero; ///< its bits; 0: the type has none
 };
 
 /// One leaf of a hash tree, of more than 240 bytes.

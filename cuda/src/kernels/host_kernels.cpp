@@ -5,6 +5,7 @@
 #include "kernels/hash.h"
 #include "kernels/list.h"
 #include "kernels/moments.h"
+#include "kernels/replay.h"
 
 #include <map>
 #include <memory>
@@ -55,6 +56,15 @@ template <class Word> void assign(std::uint32_t blocks, std::uint32_t threads, c
              [&](const HostWarp& warp, std::uint64_t tile) { assignTile<HostWarp, Word>(warp, arguments, tile); });
 }
 
+template <class Word> void replay(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const ReplayArguments*>(from);
+    for (std::uint32_t first = blocks; first-- > 0;) {
+        for (std::uint64_t job = first; job < arguments.jobCount; job += blocks)
+            replayBlock<HostBlock, Word>(HostBlock { threads / Lanes }, arguments, job);
+    }
+}
+
 template <class Format> void moments(std::uint32_t blocks, std::uint32_t threads, const void* from)
 {
     const auto& arguments = *static_cast<const MomentArguments*>(from);
@@ -78,7 +88,8 @@ const HostKernel* hostKernel(std::string_view name)
     { "count_" #bytes, { count<Word>, sizeof(CountArguments) } },                                                      \
         { "xor_" #bytes, { xorInto<Word>, sizeof(CountArguments) } },                                                  \
         { "extract_" #bytes, { extract<Word>, sizeof(ExtractArguments) } },                                            \
-        { "assign_" #bytes, { assign<Word>, sizeof(AssignArguments) } },
+        { "assign_" #bytes, { assign<Word>, sizeof(AssignArguments) } },                                               \
+        { "replay_" #bytes, { replay<Word>, sizeof(ReplayArguments) } },
         DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
 #undef KERNEL
 #define KERNEL(type) { "moments_" #type, { moments<NumberFormatOf<Dtype::type>>, sizeof(MomentArguments) } },

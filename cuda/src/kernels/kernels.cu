@@ -3,6 +3,7 @@
 #include "kernels/hash.h"
 #include "kernels/list.h"
 #include "kernels/moments.h"
+#include "kernels/replay.h"
 
 // The tile functions as kernels of a device. Launched by name (kernels/list.h); each takes its arguments by value.
 
@@ -50,6 +51,12 @@ template <class Work> __device__ void eachTile(std::uint64_t tiles, Work work)
         eachTile(arguments.tiles, [&](const DeviceWarp& warp, std::uint64_t tile) {                                    \
             assignTile<DeviceWarp, Word>(warp, arguments, tile);                                                       \
         });                                                                                                            \
+    }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(256)                                                                  \
+        replay_##bytes(const __grid_constant__ ReplayArguments arguments)                                              \
+    {                                                                                                                  \
+        for (std::uint64_t job = blockIdx.x; job < arguments.jobCount; job += gridDim.x)                               \
+            replayBlock<DeviceBlock, Word>(DeviceBlock {}, arguments, job);                                            \
     }
 DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
 #undef KERNEL

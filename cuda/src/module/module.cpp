@@ -108,6 +108,16 @@ std::int32_t allocate(DeviceQueueHandle* queue, std::uint64_t bytes, std::uint64
 
 void release(DeviceQueueHandle* queue, std::uint64_t address) { queue->queue->release(address); }
 
+std::int32_t allocateHost(DeviceQueueHandle* queue, std::uint64_t bytes, void** host, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(*host, queue->queue->allocateHost(bytes));
+        return {};
+    });
+}
+
+void releaseHost(DeviceQueueHandle* queue, void* host) { queue->queue->releaseHost(host); }
+
 std::int32_t upload(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
                     DeviceFault* fault)
 {
@@ -168,6 +178,15 @@ std::int32_t assign(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uin
     return guarded(fault, [&] { return queue->queue->assign({ jobs, jobCount }, elementBytes, isXor != 0, assigned); });
 }
 
+std::int32_t replay(DeviceQueueHandle* queue, const DeviceReplay* blocks, std::uint64_t blockCount,
+                    const DevicePiece* pieces, std::uint32_t elementBytes, const DeviceBits* bits,
+                    DeviceAssigned* counts, DeviceFault* fault)
+{
+    return guarded(fault, [&] {
+        return queue->queue->replay({ blocks, blockCount }, pieces, elementBytes, *bits, counts);
+    });
+}
+
 std::int32_t hash(DeviceQueueHandle* queue, const DeviceLeaf* leaves, std::uint64_t leafCount, DeviceDigest* digests,
                   DeviceFault* fault)
 {
@@ -194,6 +213,8 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     closeQueue,
                                     allocate,
                                     release,
+                                    allocateHost,
+                                    releaseHost,
                                     upload,
                                     download,
                                     copy,
@@ -204,6 +225,7 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     xorInto,
                                     moments,
                                     assign,
+                                    replay,
                                     hash,
                                     wait };
     functions.build = build;

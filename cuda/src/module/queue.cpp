@@ -90,6 +90,8 @@ Queue::~Queue()
     }
     for (const Address address : m_allocated)
         driver.memFree(address);
+    for (void* const host : m_allocatedHost)
+        driver.memFreeHost(host);
     freeFound();
 }
 
@@ -110,6 +112,25 @@ void Queue::release(Address address)
         return;
     const Current current(m_device);
     m_device.driver().memFree(address);
+}
+
+Result<void*> Queue::allocateHost(std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    void* host = nullptr;
+    DS_CHECK(m_device.check(m_device.driver().memHostAlloc(&host, bytes, PortableHost), "cuMemHostAlloc"));
+    m_allocatedHost.insert(host);
+    return host;
+}
+
+void Queue::releaseHost(void* host)
+{
+    if (m_allocatedHost.erase(host) == 0)
+        return;
+    const Current current(m_device);
+    m_device.driver().memFreeHost(host);
 }
 
 Result<void> Queue::upload(Address to, const void* from, std::uint64_t bytes)
@@ -274,6 +295,63 @@ Result<void> Queue::assign(std::span<const DeviceAssign> jobs, std::uint32_t ele
             return {};
         });
     }
+    return {};
+}
+
+Result<void> Queue::replay(std::span<const DeviceReplay> blocks, const DevicePiece* pieces, std::uint32_t elementBytes,
+                           const DeviceBits& bits, DeviceAssigned* counts)
+{
+    constexpr std::size_t MostRows = 1 << 16; // 6 MiB of tables and counts
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    std::vector<ReplayJob> jobs;
+    std::vector<ReplayPiece> rows;
+    for (const DeviceReplay& block : blocks) {
+        jobs.push_back({ block.block, rows.size(), 0 });
+        for (std::uint64_t i = 0; i < block.pieces; ++i, ++pieces) {
+            if (rows.size() == MostRows) { // the next launch goes on behind this one
+                DS_CHECK(launchReplay(jobs, rows, elementBytes, bits, counts));
+                jobs = { { block.block, 0, 0 } };
+                counts += rows.size();
+                rows.clear();
+            }
+            rows.push_back({ pieces->elements, pieces->bits, pieces->count, pieces->isXor });
+            ++jobs.back().pieces;
+        }
+        if (jobs.size() == MostRows) {
+            DS_CHECK(launchReplay(jobs, rows, elementBytes, bits, counts));
+            jobs.clear();
+            counts += rows.size();
+            rows.clear();
+        }
+    }
+    return launchReplay(jobs, rows, elementBytes, bits, counts);
+}
+
+Result<void> Queue::launchReplay(const std::vector<ReplayJob>& jobs, const std::vector<ReplayPiece>& pieces,
+                                 std::uint32_t elementBytes, const DeviceBits& bits, DeviceAssigned* counts)
+{
+    if (pieces.empty())
+        return {};
+    const std::uint64_t bytes = pieces.size() * sizeof(AssignCounts);
+    DS_CHECK(makeRoomInArena(jobs.size() * sizeof(ReplayJob) + pieces.size() * sizeof(ReplayPiece) + bytes));
+    ReplayArguments arguments {};
+    arguments.jobCount = jobs.size();
+    arguments.nan = { bits.nanFlip, bits.nanMask, bits.nanLimit };
+    arguments.minusZero = bits.minusZero;
+    DS_TRY(arguments.jobs, sendUp(jobs));
+    DS_TRY(arguments.pieces, sendUp(pieces));
+    DS_TRY(const Arena::Place counted, results(bytes));
+    arguments.counts = counted.device;
+    DS_CHECK(launch(widthName("replay", elementBytes), jobs.size(), TileThreads, &arguments));
+    DS_CHECK(bringDown(counted, bytes));
+    m_deliveries.push_back([counted, counts, rows = pieces.size()]() -> Result<void> {
+        const auto* const from = static_cast<const AssignCounts*>(counted.host);
+        for (std::size_t row = 0; row < rows; ++row)
+            counts[row] = { from[row].noops, from[row].nanNoops, from[row].changed, from[row].zeroSigns,
+                            from[row].sameLowByte };
+        return {};
+    });
     return {};
 }
 

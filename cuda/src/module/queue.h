@@ -25,6 +25,8 @@ public:
 
     Result<Address> allocate(std::uint64_t bytes);
     void release(Address address);
+    Result<void*> allocateHost(std::uint64_t bytes);
+    void releaseHost(void* host);
     Result<void> upload(Address to, const void* from, std::uint64_t bytes);
     Result<void> download(void* to, Address from, std::uint64_t bytes);
     Result<void> copy(Address to, Address from, std::uint64_t bytes);
@@ -37,6 +39,8 @@ public:
     Result<void> moments(std::span<const DevicePair> pairs, Dtype dtype, DiffMoments* moments);
     Result<void> assign(std::span<const DeviceAssign> jobs, std::uint32_t elementBytes, bool isXor,
                         DeviceAssigned* assigned);
+    Result<void> replay(std::span<const DeviceReplay> blocks, const DevicePiece* pieces, std::uint32_t elementBytes,
+                        const DeviceBits& bits, DeviceAssigned* counts);
     Result<void> hash(std::span<const DeviceLeaf> leaves, DeviceDigest* digests);
     Result<void> wait();
 
@@ -69,6 +73,8 @@ private:
     Result<Table> table(const std::vector<Piece>& pieces, std::uint64_t bytesBeside);
     /// Makes sure that so much fits, waiting for what was submitted if it must.
     Result<void> makeRoomInArena(std::uint64_t bytes);
+    Result<void> launchReplay(const std::vector<ReplayJob>& jobs, const std::vector<ReplayPiece>& pieces,
+                              std::uint32_t elementBytes, const DeviceBits& bits, DeviceAssigned* counts);
     template <class Value> Result<Address> sendUp(const std::vector<Value>& values);
     /// Zeroed memory of the device whose content wait() brings down.
     Result<Arena::Place> results(std::uint64_t bytes);
@@ -81,6 +87,7 @@ private:
     Arena m_arena;
     std::vector<Delivery> m_deliveries;
     std::set<Address> m_allocated;
+    std::set<void*> m_allocatedHost;
     bool m_isExtracting = false;
     Address m_found = 0; ///< positions, then values of what extract() finds
     std::byte* m_foundHost = nullptr; ///< pinned, as large

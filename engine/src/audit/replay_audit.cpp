@@ -91,6 +91,13 @@ std::size_t ReplayAudit::Tensor::indexOf(std::size_t link) const noexcept
     return static_cast<std::size_t>(at - m_links.begin());
 }
 
+bool ReplayAudit::Tensor::looksAtBlocks() const
+{
+    return m_health || m_audit.m_hasStates || std::any_of(m_links.begin(), m_links.end(), [](const Watched& watched) {
+               return watched.digest || watched.leaves || watched.state;
+           });
+}
+
 void ReplayAudit::Tensor::onPiece(std::size_t link, std::uint64_t, ByteSpan state, const PatchPiece& piece)
 {
     if (m_health)

@@ -58,6 +58,7 @@ public:
     public:
         /// `whole`: the replay covers all of the tensor; only then digests can be compared.
         Tensor(ReplayAudit& audit, const TensorInfo& tensor, bool whole);
+        bool looksAtBlocks() const override; ///< for digests, states and health
         void onPiece(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchPiece& piece) override;
         void onBlock(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchCounts& counts) override;
         /// Adds what was seen to the audit. False if a publisher's digest fails.

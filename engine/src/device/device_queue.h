@@ -4,7 +4,6 @@
 #include "deltascope/base/result.h"
 #include "deltascope/engine/device_module.h"
 
-#include <array>
 #include <memory>
 
 namespace deltascope {
@@ -12,7 +11,7 @@ namespace deltascope {
 /// The error that a module reports.
 Error errorOf(const DeviceFault& fault);
 
-/// A queue of a device with memory for what a call takes up, kept between calls. One thread at a time.
+/// A queue of a device. One thread at a time.
 class DeviceQueue {
 public:
     static Result<std::unique_ptr<DeviceQueue>> open(const DeviceModule& module, DeviceHandle* device);
@@ -20,14 +19,6 @@ public:
     DeviceQueue(const DeviceQueue&) = delete;
     DeviceQueue& operator=(const DeviceQueue&) = delete;
 
-    /// Places in the memory of the device that one call needs at the same time.
-    enum class Place { First, Second, Third };
-
-    /// Memory of at least so many bytes; what was there is lost.
-    Result<std::uint64_t> room(Place place, std::size_t bytes);
-    /// Sends bytes to such a place. They live until wait().
-    Result<std::uint64_t> send(Place place, ByteSpan bytes);
-    Result<void> fetch(MutableByteSpan to, std::uint64_t from);
     /// Calls a function of the module with this queue.
     template <class... Parameters, class... Arguments>
     Result<void> call(std::int32_t (*function)(DeviceQueueHandle*, Parameters...), Arguments... arguments)
@@ -37,15 +28,12 @@ public:
             return fail(errorOf(fault));
         return {};
     }
+    /// Copies from the memory of the device; the bytes are there after wait().
+    Result<void> fetch(MutableByteSpan to, std::uint64_t from);
     const DeviceModule& module() const noexcept { return m_module; }
     DeviceQueueHandle* handle() const noexcept { return m_queue; } ///< for functions that cannot fail
 
 private:
-    struct Room {
-        std::uint64_t address = 0;
-        std::size_t bytes = 0;
-    };
-
     DeviceQueue(const DeviceModule& module, DeviceQueueHandle* queue)
         : m_module(module)
         , m_queue(queue)
@@ -54,7 +42,6 @@ private:
 
     const DeviceModule& m_module;
     DeviceQueueHandle* m_queue;
-    std::array<Room, 3> m_rooms;
 };
 
 } // namespace deltascope

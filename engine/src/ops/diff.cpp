@@ -241,9 +241,9 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     const auto compare = [&](std::size_t n, PairReader& reader) -> Result<void> {
         TensorDiff diff;
         diff.tensor = walkA->tensor(n);
-        DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
-            compareBlocks(*means.backend, x, y, diff.tensor.dtype, diff, squares[n]);
-        }));
+        const std::unique_ptr<PairBatches> blocks = compareBlocks(*means.backend, diff, squares[n]);
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) { return blocks->add(x, y); }));
+        DS_CHECK(blocks->finish());
         if (aLinkInB) {
             diff.touched = touched[n]->finish();
             touched[n].reset();

@@ -1,7 +1,5 @@
 #include "element_compare.h"
 
-#include "diff/each_moments.h"
-
 #include "deltascope/engine/number_format.h"
 #include "deltascope/engine/tensor_view.h"
 
@@ -23,13 +21,15 @@ std::optional<double> Squares::relativeNorm(std::uint64_t different, const NotFi
     return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
 }
 
-void compareBlocks(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares)
+std::unique_ptr<PairBatches> compareBlocks(const DiffBackend& backend, TensorDiff& diff, Squares& squares)
 {
-    if (!isNumber(dtype)) {
-        diff.different += countDifferent(backend, a, b, dtype);
-        return;
-    }
-    forEachMoments(backend, a, b, dtype, [&](const DiffMoments& moments) {
+    const Dtype dtype = diff.tensor.dtype;
+    if (!isNumber(dtype))
+        return PairBatches::atOnce([&backend, &diff, dtype](ByteSpan a, ByteSpan b) -> Result<void> {
+            diff.different += countDifferent(backend, a, b, dtype);
+            return {};
+        });
+    return backend.measure(dtype, [&](const DiffMoments& moments) {
         squares.a.add(moments.squares);
         squares.moved.add(moments.movedSquares);
         diff.different += moments.different;

@@ -16,8 +16,8 @@ struct Squares {
     std::optional<double> relativeNorm(std::uint64_t different, const NotFiniteCounts& notFinite) const noexcept;
 };
 
-/// Adds what differs between two stretches of a tensor, as of forEachMoments(), to `diff`: counts by bits, distances by
-/// value where the type is a number; for such types `squares` takes all of A.
-void compareBlocks(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype, TensorDiff& diff, Squares& squares);
+/// Adds what differs between the blocks of a tensor to `diff`: counts by bits, distances by value where the type is a
+/// number; for such types `squares` takes all of A. `backend`, `diff` and `squares` outlive it.
+std::unique_ptr<PairBatches> compareBlocks(const DiffBackend& backend, TensorDiff& diff, Squares& squares);
 
 } // namespace deltascope

@@ -146,28 +146,24 @@ Result<BuiltVersion> VersionBuild::delta(VersionWriter& writer, const State& fro
     const auto write = [&](std::size_t slice, PairReader& reader) -> Result<void> {
         const TensorInfo& tensor = after->tensor(slice);
         const unsigned elementBytes = std::max(1U, bitsOf(tensor.dtype) % 8 == 0 ? bitsOf(tensor.dtype) / 8 : 1U);
-        const std::size_t room =
-            std::min(blockBytesOf(tensor.dtype), tensor.bytes()) / elementBytes + DiffBackend::SlackElements;
-        std::vector<std::uint32_t> positions(room);
-        std::vector<std::byte> values(room * elementBytes);
         DS_TRY(const std::unique_ptr<TensorWriter> out, writer.begin(tensor));
         LeafHasher oldLeaves(LeafHasher::Strength::Fast);
         LeafHasher newLeaves(LeafHasher::Strength::Fast);
         std::optional<StateJudge::Tensor> judged = judgedBy(judge, tensor, true);
         std::uint64_t begin = 0;
-        DS_CHECK(forEachPair(reader, task, [&](ByteSpan old, ByteSpan fresh) {
-            oldLeaves.update(old);
-            newLeaves.update(fresh);
-            const std::size_t count =
-                m_means.backend->extract(old, fresh, elementBytes, positions.data(), values.data());
-            const ElementChanges changes { begin / elementBytes, std::span(positions.data(), count),
-                                           ByteSpan(values.data(), count * elementBytes) };
+        const auto use = [&](const ChangedBlock& block) {
+            oldLeaves.update(block.before);
+            newLeaves.update(block.after);
+            const ElementChanges changes { begin / elementBytes, block.positions, block.values };
             if (judged)
-                judged->add(old, fresh, changes);
-            changed += count;
-            begin += fresh.size();
-            return out->add(TensorBlock { old, fresh, changes });
-        }));
+                judged->add(block.before, block.after, changes);
+            changed += block.positions.size();
+            begin += block.after.size();
+            return out->add(TensorBlock { block.before, block.after, changes });
+        };
+        const std::unique_ptr<PairBatches> blocks = m_means.backend->find(elementBytes, use);
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan old, ByteSpan fresh) { return blocks->add(old, fresh); }));
+        DS_CHECK(blocks->finish());
         fromRoot.add(slices[slice].tensor, oldLeaves);
         toRoot.add(slices[slice].tensor, newLeaves);
         if (judged)

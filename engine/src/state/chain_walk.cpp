@@ -21,6 +21,7 @@ public:
     {
     }
 
+    bool looksAtBlocks() const override { return m_first.looksAtBlocks() || m_second.looksAtBlocks(); }
     void onPiece(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchPiece& piece) override
     {
         m_first.onPiece(link, begin, state, piece);

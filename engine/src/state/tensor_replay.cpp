@@ -45,6 +45,7 @@ struct TensorReplay::State {
         , options(std::move(with))
         , block(std::min(blockBytesOf(tensor.dtype), tensor.bytes()))
         , at(options.begin)
+        , shown(options.begin)
         , end(std::min(options.end, tensor.bytes()))
     {
     }
@@ -56,7 +57,9 @@ struct TensorReplay::State {
     std::vector<OpenStream> open; ///< of the current stretch
     std::unique_ptr<Scratch> scratch; ///< the state behind the stretches before, if there were any
     std::vector<std::byte> block;
-    std::uint64_t at;
+    std::unique_ptr<PatchBatches> batches; ///< null: blocks are replayed one by one
+    std::uint64_t at; ///< of what is read next
+    std::uint64_t shown; ///< of what a batch returns next
     std::uint64_t end;
 
     std::uint64_t blockEnd(std::uint64_t begin, std::uint64_t limit) const
@@ -132,6 +135,44 @@ struct TensorReplay::State {
         return ByteSpan(state);
     }
 
+    /// The next block, replayed with those behind it.
+    Result<ByteSpan> nextOfBatch(TaskContext& task)
+    {
+        while (at < end && batches->takesMore()) {
+            DS_CHECK(task.checkpoint());
+            const std::uint64_t stop = blockEnd(at, end);
+            std::vector<PatchPiece> pieces;
+            for (OpenStream& stream : open) {
+                Result<PatchPiece> piece = stream.stream->next(at, stop);
+                if (!piece)
+                    return fail(inLink(std::move(piece.error()), stream.from));
+                pieces.push_back(*piece);
+            }
+            const std::span<const PatchPiece> all = pieces;
+            if (scratch) {
+                const MutableByteSpan state(block.data(), stop - at);
+                DS_CHECK(scratch->read(at, state));
+                batches->add(state, all);
+            } else {
+                batches->add(std::get<FullBlock>(pieces.front()).bytes.first(stop - at), all.subspan(1));
+            }
+            at = stop;
+        }
+        const PatchedBlock patched = batches->next();
+        if (options.observer && !patched.bytes.empty())
+            showCounts(patched);
+        return patched.bytes;
+    }
+
+    void showCounts(const PatchedBlock& patched)
+    {
+        const std::size_t made = scratch ? 0 : 1; // the first link makes the state
+        for (std::size_t i = 0; i < open.size(); ++i)
+            options.observer->onBlock(open[i].from.link, shown, {},
+                                      i < made ? PatchCounts() : patched.counts[i - made]);
+        shown += patched.bytes.size();
+    }
+
     /// The block of a full tensor that nothing is applied to: it need not be copied.
     Result<ByteSpan> onlyBlock(OpenStream& stream, std::uint64_t begin, std::uint64_t stop)
     {
@@ -205,12 +246,20 @@ Result<TensorReplay> TensorReplay::open(const PathState& chain, const TensorInfo
     if (state->entries.empty() || !state->entries.front().version->index.full)
         return fail(Code::BaseMismatch, fmt::format("no state holds tensor {}", tensor.name));
     DS_CHECK(state->prepare(task));
+    const ReplayObserver* const observer = state->options.observer;
+    if ((!observer || !observer->looksAtBlocks()) && (state->scratch || state->open.size() > 1))
+        state->batches = state->options.means.backend->patch(tensor.dtype);
     return TensorReplay(std::move(state));
 }
 
 Result<ByteSpan> TensorReplay::next(TaskContext& task)
 {
     State& state = *m_state;
+    if (state.batches) {
+        DS_TRY(const ByteSpan block, state.nextOfBatch(task));
+        if (!block.empty())
+            return block;
+    }
     if (state.at >= state.end) {
         DS_CHECK(state.finishStretch());
         return ByteSpan {};

@@ -32,6 +32,8 @@ struct Settings {
     std::uint32_t jobsAtOnce = 2;
     std::string diffBackend; ///< force one by name; empty: the fastest of the processor
     std::string cudaModule; ///< file of the module for CUDA devices; need not exist
+    std::optional<std::uint64_t>
+        deviceMemory; ///< bytes of such a device; nothing: a tenth of what is free, at most 1 GiB
     WatchPeriods watch;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
     std::string configFile = {}; ///< docs/configuration.md; need not exist; empty: none
@@ -39,6 +41,12 @@ struct Settings {
     /// From DELTASCOPE_HOME, else the XDG folders, DELTASCOPE_DIFF_BACKEND and DELTASCOPE_CUDA_MODULE, else
     /// ../lib/deltascope from the program.
     static Settings fromEnvironment();
+};
+
+/// Who did the batches of a backend with a device, in bytes: of both sides where two states are compared.
+struct DeviceShareView {
+    std::uint64_t byDevice = 0;
+    std::uint64_t byProcessor = 0;
 };
 
 /// Which run is meant and how it is read.
@@ -245,6 +253,8 @@ public:
     virtual std::string diffBackend() const = 0;
     /// What a backend did not do as it was asked to, each once: a device failed, and the processor did its work.
     virtual std::vector<Error> backendNotices() const { return {}; }
+    /// What a device did since it was opened; nothing: none was.
+    virtual std::optional<DeviceShareView> deviceShare() const { return std::nullopt; }
     /// Of all object stores that were opened, by address.
     virtual std::vector<StoreMeterView> meters() const = 0;
 

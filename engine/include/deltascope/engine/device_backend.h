@@ -5,23 +5,35 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace deltascope {
 
-/// The DiffBackend "cuda". Its first use loads the module and opens the first device of this machine. It copies bytes
-/// to the device and results back. Where the device fails, the processor repeats the work, so every result is right,
-/// and notices() reports it; this object does not use a device again that did not recover. Any thread; each has its own
-/// queue while it works.
+/// Who did batches, in bytes of both sides of a pair.
+struct DeviceShare {
+    std::uint64_t byDevice = 0;
+    std::uint64_t byProcessor = 0; ///< no slot was free, the device failed, or it has no operation for the piece
+};
+
+/// The DiffBackend "cuda". Its first use loads the module and opens the first device of this machine. The device does
+/// batches: measure(), find() and patch() copy them to it, two by turns, and results back. A block that is asked for
+/// alone takes longer to copy than to compare, so the processor does those. Where the device fails, the processor
+/// repeats the batch, so every result is right, and notices() reports it; this object does not use a device again that
+/// did not recover. Any thread.
 class DeviceBackend : public DiffBackend {
 public:
     using Load = std::function<Result<const DeviceModule*>()>;
 
     /// `processor`: what does the work of a device that fails.
-    static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const DiffBackend> processor);
+    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free, at most 1 GiB.
+    static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const DiffBackend> processor,
+                                                     std::optional<std::uint64_t> memory = std::nullopt);
 
     /// The device and its driver. Opens it. Errors: Unsupported (no module, driver or device), Io, NoSpace.
     virtual Result<DeviceInfo> describe() const = 0;
+    /// Of all batches so far.
+    virtual DeviceShare share() const noexcept = 0;
 };
 
 /// Loads the module of a file, once for each, and never unloads it. Errors: Unsupported (there is none, or one of

@@ -54,12 +54,35 @@ struct DeviceAssign {
     std::uint64_t nanLimit;
 };
 
-/// What that did, as in PatchCounts.
+/// What that did, as in PatchCounts; zeroSigns: of replay() alone.
 struct DeviceAssigned {
     std::uint64_t noops;
     std::uint64_t nanNoops;
     std::uint64_t changed;
+    std::uint64_t zeroSigns;
     std::uint64_t sameLowByte;
+};
+
+/// Bits for elements of a block, at addresses in the memory of the device.
+struct DevicePiece {
+    std::uint64_t elements; ///< std::uint32_t, relative to the block, each once; 0: all from the first one on
+    std::uint64_t bits;
+    std::uint64_t count;
+    std::uint64_t isXor; ///< 1: the bits are xored into the elements; 0: they replace them
+};
+
+/// A stretch of a tensor that several versions change: `pieces` of them, applied in order.
+struct DeviceReplay {
+    std::uint64_t block; ///< address
+    std::uint64_t pieces;
+};
+
+/// Bits of a type that have a meaning: those of a NaN are as in DeviceAssign.
+struct DeviceBits {
+    std::uint64_t nanFlip;
+    std::uint64_t nanMask;
+    std::uint64_t nanLimit;
+    std::uint64_t minusZero; ///< 0: the type has none
 };
 
 /// More than 240 bytes whose XXH3-128 is wanted.
@@ -95,6 +118,9 @@ struct DeviceModule {
     /// Device memory that the queue owns until it is closed or released.
     std::int32_t (*allocate)(DeviceQueueHandle* queue, std::uint64_t bytes, std::uint64_t* address, DeviceFault* fault);
     void (*release)(DeviceQueueHandle* queue, std::uint64_t address);
+    /// Pinned memory of the host, which copies take without a detour, until the queue is closed or releases it.
+    std::int32_t (*allocateHost)(DeviceQueueHandle* queue, std::uint64_t bytes, void** host, DeviceFault* fault);
+    void (*releaseHost)(DeviceQueueHandle* queue, void* host);
     std::int32_t (*upload)(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
                            DeviceFault* fault);
     std::int32_t (*download)(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes,
@@ -124,6 +150,10 @@ struct DeviceModule {
     std::int32_t (*assign)(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uint64_t jobCount,
                            std::uint32_t elementBytes, std::uint32_t isXor, DeviceAssigned* assigned,
                            DeviceFault* fault);
+    /// `pieces` and `counts`: of all blocks, one after another.
+    std::int32_t (*replay)(DeviceQueueHandle* queue, const DeviceReplay* blocks, std::uint64_t blockCount,
+                           const DevicePiece* pieces, std::uint32_t elementBytes, const DeviceBits* bits,
+                           DeviceAssigned* counts, DeviceFault* fault);
     std::int32_t (*hash)(DeviceQueueHandle* queue, const DeviceLeaf* leaves, std::uint64_t leafCount,
                          DeviceDigest* digests, DeviceFault* fault);
     std::int32_t (*wait)(DeviceQueueHandle* queue, DeviceFault* fault);

@@ -2,6 +2,7 @@
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/result.h"
+#include "deltascope/engine/block_batches.h"
 #include "deltascope/engine/not_finite.h"
 #include "deltascope/engine/patch.h"
 #include "deltascope/engine/tensor.h"
@@ -73,6 +74,16 @@ public:
     /// them; those of 4 or 6 bits are packed from the low bit up. Offsets lie inside the block, a FullBlock or XorBlock
     /// is as long as it (readers guarantee both), and nothing of the piece overlaps it.
     virtual PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept = 0;
+
+    // The same for many blocks. A backend that gains nothing from it does each block at once.
+
+    /// Measures pairs of blocks, each from a multiple of MomentElements in its tensor on. `use`: gets the moments of
+    /// each block of moments() in turn.
+    virtual std::unique_ptr<PairBatches> measure(Dtype dtype, std::function<void(const DiffMoments&)> use) const;
+    /// Finds what changed in pairs of blocks, as extract() does.
+    virtual std::unique_ptr<PairBatches> find(unsigned elementBytes, UseChanges use) const;
+    /// Applies several pieces to each block. Null: nothing is gained over apply().
+    virtual std::unique_ptr<PatchBatches> patch(Dtype dtype) const;
 
     static constexpr std::size_t SlackElements = 64;
     /// Elements of a block of moments(). Blocks begin at multiples of it in their tensor, however it is read, so that

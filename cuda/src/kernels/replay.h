@@ -1,0 +1,78 @@
+#pragma once
+
+#include "kernels/arguments.h"
+#include "kernels/execution.h"
+
+// Several versions of a block, one after the other, without a way to the host between them.
+
+namespace deltascope::cuda {
+
+/// What a lane counts of one piece.
+struct ReplayTally {
+    std::uint32_t counts[5]; ///< as in AssignCounts
+
+    template <class Word> DELTASCOPE_TILE void add(Word old, Word fresh, const ReplayArguments& arguments)
+    {
+        if (old == fresh) {
+            ++counts[0];
+            counts[1] += arguments.nan.isNan(fresh);
+            return;
+        }
+        const auto minusZero = static_cast<Word>(arguments.minusZero);
+        ++counts[2];
+        counts[3] += minusZero != 0 && static_cast<Word>((old | fresh) ^ minusZero) == 0;
+        if constexpr (sizeof(Word) == 2)
+            counts[4] += ((old ^ fresh) & 0xff) == 0;
+    }
+};
+
+template <class Warp, class Tallies>
+DELTASCOPE_TILE void addTallies(const Warp& warp, const Tallies& tallies, AssignCounts& total)
+{
+    std::uint64_t* const to[] = { &total.noops, &total.nanNoops, &total.changed, &total.zeroSigns, &total.sameLowByte };
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (unsigned i = 0; i < 5; ++i) {
+        typename Warp::template PerLane<std::uint32_t> counts;
+        warp.each([&](unsigned lane) { counts[lane] = tallies[lane].counts[i]; });
+        const std::uint32_t sum = warp.sum(counts);
+        warp.each([&](unsigned lane) {
+            if (lane == 0 && sum > 0)
+                addTo(to[i], std::uint64_t { sum });
+        });
+    }
+}
+
+/// A few warps: applies the pieces of a block in order.
+template <class Block, class Word>
+DELTASCOPE_TILE void replayBlock(const Block& block, const ReplayArguments& arguments, std::uint64_t number)
+{
+    using Warp = typename Block::Warp;
+    const ReplayJob& job = reinterpret_cast<const ReplayJob*>(arguments.jobs)[number];
+    Word* const words = reinterpret_cast<Word*>(job.block);
+    for (std::uint64_t at = job.firstPiece; at < job.firstPiece + job.pieces; ++at) {
+        const ReplayPiece& piece = reinterpret_cast<const ReplayPiece*>(arguments.pieces)[at];
+        const auto* const elements = reinterpret_cast<const std::uint32_t*>(piece.elements);
+        const auto* const bits = reinterpret_cast<const Word*>(piece.bits);
+        const Word kept = piece.isXor ? static_cast<Word>(~Word { 0 }) : Word { 0 };
+        block.eachWarp([&](const Warp& warp, unsigned warpNumber) {
+            typename Warp::template PerLane<ReplayTally> tallies;
+            warp.each([&](unsigned lane) {
+                ReplayTally tally {};
+                const std::uint64_t step = std::uint64_t { block.warpCount() } * Lanes;
+                for (std::uint64_t i = std::uint64_t { warpNumber } * Lanes + lane; i < piece.count; i += step) {
+                    Word& word = words[elements ? elements[i] : i];
+                    const Word old = word;
+                    const Word fresh = static_cast<Word>((old & kept) ^ bits[i]);
+                    tally.add(old, fresh, arguments);
+                    word = fresh;
+                }
+                tallies[lane] = tally;
+            });
+            addTallies(warp, tallies, reinterpret_cast<AssignCounts*>(arguments.counts)[at]);
+        });
+    }
+}
+
+} // namespace deltascope::cuda

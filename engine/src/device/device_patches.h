@@ -1,0 +1,59 @@
+#pragma once
+
+#include "deltascope/engine/block_batches.h"
+#include "deltascope/engine/diff_backend.h"
+#include "device/device_pool.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace deltascope {
+
+/// PatchBatches on a device: blocks and their pieces are copied into a slot, all pieces are applied there, and the
+/// blocks come back once; two slots by turns. The processor does what a slot cannot hold, pieces that the device has no
+/// kernel for, and batches whose device fails.
+class DevicePatches final : public PatchBatches {
+public:
+    /// `processor`: outlives it.
+    DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
+    ~DevicePatches() override; ///< waits for what the device does
+    DevicePatches(const DevicePatches&) = delete;
+    DevicePatches& operator=(const DevicePatches&) = delete;
+
+    bool takesMore() const override;
+    void add(ByteSpan block, std::span<const PatchPiece> pieces) override;
+    PatchedBlock next() override;
+
+private:
+    struct Batch;
+    /// A block that was not returned yet.
+    struct Waiting {
+        Batch* batch = nullptr; ///< that has it; null: `made` is the block
+        std::size_t at = 0; ///< in the areas of its slot
+        std::size_t bytes = 0;
+        std::size_t firstPiece = 0; ///< of the batch
+        std::size_t pieces = 0;
+        std::vector<std::byte> made;
+        std::vector<PatchCounts> counts; ///< of `made`
+    };
+
+    /// False: it does not fit, or the device has no kernel for a piece.
+    bool addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces);
+    void submit(Batch& batch);
+    /// Waits for the device, or lets the processor repeat what failed.
+    void complete(Batch& batch);
+    /// Takes back what next() returned last.
+    void release();
+
+    DevicePool& m_pool;
+    const DiffBackend& m_processor;
+    Dtype m_dtype;
+    unsigned m_elementBytes; ///< 0: elements are narrower than a byte
+    std::vector<std::unique_ptr<Batch>> m_batches; ///< as many as there were slots, two at most
+    std::deque<Waiting> m_waiting; ///< in order
+    std::optional<Waiting> m_returned;
+};
+
+} // namespace deltascope

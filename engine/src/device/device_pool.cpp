@@ -1,0 +1,102 @@
+#include "device/device_pool.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace deltascope {
+
+namespace {
+
+constexpr std::uint64_t MostMemory = std::uint64_t { 1 } << 30;
+constexpr std::uint64_t FreeShare = 10;
+constexpr std::size_t MostSlots = 12; ///< 240 MiB of pinned memory, with what their queues need
+
+} // namespace
+
+Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& load,
+                                                     std::optional<std::uint64_t> memory)
+{
+    DS_TRY(const DeviceModule* const module, load());
+    DeviceFault fault {};
+    DeviceHandle* device = nullptr;
+    if (module->open(0, &device, &fault) != 0)
+        return fail(errorOf(fault));
+    std::unique_ptr<DevicePool> pool(new DevicePool(*module, device));
+    DS_TRY(const DeviceInfo info, pool->describe());
+    const std::uint64_t allowed = memory.value_or(std::min(info.freeBytes / FreeShare, MostMemory));
+    pool->m_most = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
+    if (pool->m_most == 0)
+        return fail(Code::NoSpace,
+                    fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB", allowed >> 20,
+                                info.name, DeviceSlot::DeviceBytes >> 20),
+                    {}, "Allow more with --device-memory, or free memory of the device.");
+    return pool;
+}
+
+DevicePool::~DevicePool()
+{
+    m_idle.clear();
+    m_module.close(m_device);
+}
+
+Result<DeviceInfo> DevicePool::describe() const
+{
+    DeviceFault fault {};
+    DeviceInfo info {};
+    if (m_module.describe(m_device, &info, &fault) != 0)
+        return fail(errorOf(fault));
+    return info;
+}
+
+std::unique_ptr<DeviceSlot> DevicePool::take()
+{
+    if (m_isLost)
+        return nullptr;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!m_idle.empty()) {
+            std::unique_ptr<DeviceSlot> slot = std::move(m_idle.back());
+            m_idle.pop_back();
+            return slot;
+        }
+        if (m_open == m_most)
+            return nullptr;
+        ++m_open;
+    }
+    Result<std::unique_ptr<DeviceSlot>> opened = DeviceSlot::open(m_module, m_device);
+    if (opened)
+        return std::move(*opened);
+    drop(nullptr, opened.error());
+    return nullptr;
+}
+
+void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot)
+{
+    const std::lock_guard lock(m_mutex);
+    m_idle.push_back(std::move(slot));
+}
+
+void DevicePool::drop(std::unique_ptr<DeviceSlot> slot, const Error& error)
+{
+    slot.reset();
+    const bool lost = error.code != Code::NoSpace; // memory may be free again
+    const bool wasLost = lost ? m_isLost.exchange(true) : m_isLost.load();
+    const Error notice { error.code,
+                         "the CUDA device failed (" + error.text + "); the processor did its work"
+                             + (lost ? ", and does all that follows" : ""),
+                         {},
+                         {},
+                         error.action };
+    const std::lock_guard lock(m_mutex);
+    --m_open;
+    if (!wasLost && std::find(m_notices.begin(), m_notices.end(), notice) == m_notices.end())
+        m_notices.push_back(notice);
+}
+
+std::vector<Error> DevicePool::notices() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_notices;
+}
+
+} // namespace deltascope

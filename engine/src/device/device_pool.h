@@ -1,0 +1,58 @@
+#pragma once
+
+#include "deltascope/engine/device_backend.h"
+#include "device/device_slot.h"
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace deltascope {
+
+/// An open device, and the slots that its work goes through: as many as fit into the memory that may be taken. Any
+/// thread.
+class DevicePool {
+public:
+    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free, at most 1 GiB. Errors:
+    /// Unsupported (no module, driver or device), NoSpace (not one slot fits), Io.
+    static Result<std::unique_ptr<DevicePool>> open(const DeviceBackend::Load& load,
+                                                    std::optional<std::uint64_t> memory);
+    ~DevicePool();
+    DevicePool(const DevicePool&) = delete;
+    DevicePool& operator=(const DevicePool&) = delete;
+
+    Result<DeviceInfo> describe() const;
+
+    /// Null: all are in use, or the device failed; then the processor does the work.
+    std::unique_ptr<DeviceSlot> take();
+    void giveBack(std::unique_ptr<DeviceSlot> slot);
+    /// Closes a slot that failed (null: it could not be opened), keeps what `error` says for notices(), and gives the
+    /// device up if it does not recover from that.
+    void drop(std::unique_ptr<DeviceSlot> slot, const Error& error);
+    std::vector<Error> notices() const;
+    /// Bytes of batches that were done, of both sides of a pair; `byDevice`: else the processor did them.
+    void count(std::size_t bytes, bool byDevice) noexcept { (byDevice ? m_byDevice : m_byProcessor) += bytes; }
+    DeviceShare share() const noexcept { return { m_byDevice, m_byProcessor }; }
+
+private:
+    DevicePool(const DeviceModule& module, DeviceHandle* device)
+        : m_module(module)
+        , m_device(device)
+    {
+    }
+
+    const DeviceModule& m_module;
+    DeviceHandle* m_device;
+    std::size_t m_most = 0; ///< slots
+    std::atomic<bool> m_isLost = false;
+    std::atomic<std::uint64_t> m_byDevice = 0;
+    std::atomic<std::uint64_t> m_byProcessor = 0;
+    mutable std::mutex m_mutex; ///< guards what follows
+    std::size_t m_open = 0; ///< slots, taken or idle
+    std::vector<std::unique_ptr<DeviceSlot>> m_idle;
+    std::vector<Error> m_notices;
+};
+
+} // namespace deltascope

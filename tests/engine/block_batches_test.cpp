@@ -1,0 +1,404 @@
+#include "deltascope/engine/block_batches.h"
+
+#include "support/device.h"
+#include "support/fake_driver.h"
+
+#include <algorithm>
+#include <deque>
+#include <gtest/gtest.h>
+#include <random>
+#include <string>
+#include <vector>
+
+// What a backend does with many blocks is what the scalar one does with each of them.
+
+namespace deltascope {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+using Random = std::mt19937_64;
+
+Bytes randomBytes(std::size_t size, Random& random)
+{
+    Bytes bytes(size);
+    std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
+    return bytes;
+}
+
+/// Some bits of about one byte in `oneOf` change.
+Bytes changed(Bytes bytes, std::size_t oneOf, Random& random)
+{
+    for (std::size_t at = random() % oneOf; at < bytes.size(); at += 1 + random() % (2 * oneOf))
+        bytes[at] ^= static_cast<std::byte>(random());
+    return bytes;
+}
+
+const DiffBackend& scalar()
+{
+    static const DiffBackends builtin = DiffBackends::builtin();
+    return *builtin.all().front();
+}
+
+/// A tensor of two states, in blocks as a walk reads them.
+struct TwoStates {
+    Bytes before;
+    Bytes after;
+    std::size_t blockBytes;
+
+    template <class Use> void eachBlock(Use use) const
+    {
+        for (std::size_t at = 0; at < before.size(); at += blockBytes) {
+            const std::size_t bytes = std::min(blockBytes, before.size() - at);
+            use(ByteSpan(before).subspan(at, bytes), ByteSpan(after).subspan(at, bytes));
+        }
+    }
+
+    static TwoStates of(std::size_t bytes, std::size_t blockBytes, Random& random)
+    {
+        TwoStates states { randomBytes(bytes, random), {}, blockBytes };
+        states.after = changed(states.before, 50, random);
+        return states;
+    }
+};
+
+using AllMoments = std::vector<DiffMoments>;
+
+AllMoments measured(const DiffBackend& backend, const TwoStates& states, Dtype dtype)
+{
+    AllMoments all;
+    const auto blocks = backend.measure(dtype, [&](const DiffMoments& moments) { all.push_back(moments); });
+    states.eachBlock([&](ByteSpan before, ByteSpan after) { EXPECT_TRUE(blocks->add(before, after)); });
+    EXPECT_TRUE(blocks->finish());
+    return all;
+}
+
+struct Changes {
+    std::vector<Bytes> before;
+    std::vector<Bytes> after;
+    std::vector<std::vector<std::uint32_t>> positions;
+    std::vector<Bytes> values;
+    bool operator==(const Changes&) const = default;
+
+    Result<void> add(const ChangedBlock& block)
+    {
+        before.emplace_back(block.before.begin(), block.before.end());
+        after.emplace_back(block.after.begin(), block.after.end());
+        positions.emplace_back(block.positions.begin(), block.positions.end());
+        values.emplace_back(block.values.begin(), block.values.end());
+        return {};
+    }
+};
+
+/// As extract() finds them, block by block.
+Changes expectedChanges(const TwoStates& states, unsigned elementBytes)
+{
+    Changes all;
+    states.eachBlock([&](ByteSpan before, ByteSpan after) {
+        std::vector<std::uint32_t> positions(before.size() / elementBytes + DiffBackend::SlackElements);
+        Bytes values(positions.size() * elementBytes);
+        const std::size_t found = scalar().extract(before, after, elementBytes, positions.data(), values.data());
+        EXPECT_TRUE(all.add(
+            { before, after, std::span(positions).first(found), ByteSpan(values).first(found * elementBytes) }));
+    });
+    return all;
+}
+
+Changes found(const DiffBackend& backend, const TwoStates& states, unsigned elementBytes)
+{
+    Changes all;
+    const auto blocks = backend.find(elementBytes, [&](const ChangedBlock& block) { return all.add(block); });
+    Bytes before; // what was handed over may change after the call
+    Bytes after;
+    states.eachBlock([&](ByteSpan a, ByteSpan b) {
+        before.assign(a.begin(), a.end());
+        after.assign(b.begin(), b.end());
+        EXPECT_TRUE(blocks->add(before, after));
+        std::fill(before.begin(), before.end(), std::byte { 0x11 });
+        std::fill(after.begin(), after.end(), std::byte { 0x22 });
+    });
+    EXPECT_TRUE(blocks->finish());
+    return all;
+}
+
+/// Bytes of elements that occur again and again: both zeros of 8 bits, NaN of most types, and others.
+constexpr std::byte Likely[] = { std::byte { 0 }, std::byte { 0x80 }, std::byte { 0xff }, std::byte { 0x7f } };
+
+/// Pieces of several versions for one block, and what they refer to.
+class Pieces {
+public:
+    Pieces(std::size_t blockBytes, Dtype dtype, bool everyKind, Random& random)
+    {
+        const std::size_t width = std::max(1U, bitsOf(dtype) / 8);
+        for (std::size_t version = random() % 5; version < 6; ++version) {
+            std::vector<std::uint32_t>& positions = m_positions.emplace_back();
+            for (std::size_t at = random() % 70; at < blockBytes / width; at += 1 + random() % 70)
+                positions.push_back(static_cast<std::uint32_t>(at));
+            Bytes& bits = m_bits.emplace_back(randomBytes(positions.size() * width + 1, random));
+            for (std::size_t at = 1; at + width <= bits.size(); at += width * (1 + random() % 9))
+                std::fill_n(bits.begin() + static_cast<std::ptrdiff_t>(at), width,
+                            Likely[random() % std::size(Likely)]);
+            const ByteSpan unaligned = ByteSpan(bits).subspan(1);
+            const Bytes& whole = m_bits.emplace_back(randomBytes(blockBytes, random));
+            switch (random() % (everyKind ? 7 : 3)) {
+            case 0:
+                m_pieces.emplace_back(XorElements { positions, unaligned });
+                break;
+            case 1:
+                m_pieces.emplace_back(std::monostate {});
+                break;
+            case 3:
+                m_pieces.emplace_back(FullBlock { whole });
+                break;
+            case 4:
+                m_pieces.emplace_back(XorBlock { whole });
+                break;
+            case 5:
+                m_pieces.emplace_back(AssignBytes { positions, ByteSpan(bits).first(positions.size()) });
+                break;
+            default:
+                m_pieces.emplace_back(AssignElements { positions, unaligned });
+            }
+        }
+    }
+
+    std::span<const PatchPiece> all() const { return m_pieces; }
+
+private:
+    std::deque<std::vector<std::uint32_t>> m_positions;
+    std::deque<Bytes> m_bits;
+    std::vector<PatchPiece> m_pieces;
+};
+
+struct Patched {
+    Bytes state;
+    std::deque<Pieces> pieces; ///< by block
+    std::size_t blockBytes;
+
+    static Patched of(std::size_t bytes, Dtype dtype, bool everyKind, Random& random)
+    {
+        Patched made { randomBytes(bytes, random), {}, blockBytesOf(dtype) };
+        for (std::size_t at = 0; at + 16 < bytes; at += 8 * (1 + random() % 20))
+            std::fill_n(made.state.begin() + static_cast<std::ptrdiff_t>(at), 8, Likely[random() % std::size(Likely)]);
+        for (std::size_t at = 0; at < bytes; at += made.blockBytes)
+            made.pieces.emplace_back(std::min(made.blockBytes, bytes - at), dtype, everyKind, random);
+        return made;
+    }
+    ByteSpan block(std::size_t n) const
+    {
+        const std::size_t at = n * blockBytes;
+        return ByteSpan(state).subspan(at, std::min(blockBytes, state.size() - at));
+    }
+
+    struct Result {
+        Bytes bytes;
+        std::vector<PatchCounts> counts; ///< by piece
+        bool operator==(const Result&) const = default;
+    };
+
+    Result expected(Dtype dtype) const
+    {
+        Result out;
+        for (std::size_t n = 0; n < pieces.size(); ++n) {
+            Bytes made(block(n).begin(), block(n).end());
+            for (const PatchPiece& piece : pieces[n].all())
+                out.counts.push_back(scalar().apply(piece, made, dtype));
+            out.bytes.insert(out.bytes.end(), made.begin(), made.end());
+        }
+        return out;
+    }
+    /// As a replay reads it.
+    Result by(const DiffBackend& backend, Dtype dtype) const
+    {
+        Result out;
+        const std::unique_ptr<PatchBatches> blocks = backend.patch(dtype);
+        if (!blocks) {
+            ADD_FAILURE() << "no batches";
+            return out;
+        }
+        for (std::size_t n = 0;;) {
+            for (; n < pieces.size() && blocks->takesMore(); ++n)
+                blocks->add(block(n), pieces[n].all());
+            const PatchedBlock made = blocks->next();
+            if (made.bytes.empty())
+                return out;
+            out.bytes.insert(out.bytes.end(), made.bytes.begin(), made.bytes.end());
+            out.counts.insert(out.counts.end(), made.counts.begin(), made.counts.end());
+        }
+    }
+};
+
+std::vector<std::shared_ptr<const DiffBackend>> backends()
+{
+    return { DiffBackends::builtin().all().front(), *DiffBackends::builtin().choose(""), test::deviceBackend() };
+}
+
+class BlockBatches : public testing::Test {
+protected:
+    void SetUp() override { test::plan({}); }
+};
+
+// More than two slots of a device, which take 4 MiB of each side, and less than one.
+constexpr std::size_t Sizes[] = { 2, 200, 128 * 1024, 11 * 1024 * 1024 + 26 };
+
+TEST_F(BlockBatches, MeasureAsOneBlockAfterAnother)
+{
+    Random random(1);
+    for (const Dtype dtype : { Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::I64 }) {
+        for (const std::size_t size : Sizes) {
+            const std::size_t width = bitsOf(dtype) / 8;
+            const TwoStates states =
+                TwoStates::of(std::max(size / width, std::size_t { 1 }) * width, blockBytesOf(dtype), random);
+            const AllMoments expected = measured(scalar(), states, dtype);
+            ASSERT_EQ(expected.size(),
+                      (states.before.size() / width + DiffBackend::MomentElements - 1) / DiffBackend::MomentElements);
+            for (const auto& backend : backends())
+                EXPECT_EQ(measured(*backend, states, dtype), expected)
+                    << backend->name() << " " << word(dtype) << " " << size;
+        }
+    }
+}
+
+TEST_F(BlockBatches, FindAsOneBlockAfterAnother)
+{
+    Random random(2);
+    for (const unsigned width : { 1U, 2U, 4U, 8U }) {
+        for (const std::size_t size : Sizes) {
+            const TwoStates states = TwoStates::of(std::max<std::size_t>(size / width, 1) * width, 128 * 1024, random);
+            const Changes expected = expectedChanges(states, width);
+            for (const auto& backend : backends())
+                EXPECT_EQ(found(*backend, states, width), expected) << backend->name() << " " << width << " " << size;
+        }
+    }
+}
+
+TEST_F(BlockBatches, PatchAsOneBlockAfterAnother)
+{
+    Random random(3);
+    const auto device = test::deviceBackend();
+    for (const Dtype dtype : { Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::F64 }) {
+        for (const std::size_t size : { std::size_t { 8 }, std::size_t { 9 } << 20 }) {
+            for (const bool everyKind : { false, true }) {
+                const Patched patched = Patched::of(size, dtype, everyKind, random);
+                EXPECT_TRUE(patched.by(*device, dtype) == patched.expected(dtype))
+                    << word(dtype) << " " << size << " " << everyKind;
+            }
+        }
+    }
+    EXPECT_GT(device->share().byDevice, 0U);
+    EXPECT_GT(device->share().byProcessor, 0U) << "AssignBytes has no kernel";
+    EXPECT_EQ(scalar().patch(Dtype::BF16), nullptr);
+}
+
+TEST_F(BlockBatches, TypesNarrowerThanAByteArePatchedByTheProcessor)
+{
+    Random random(4);
+    const auto device = test::deviceBackend();
+    const Bytes block = randomBytes(1000, random);
+    const Bytes fresh = randomBytes(1000, random);
+    const PatchPiece pieces[] = { FullBlock { fresh }, XorBlock { block } };
+    const auto blocks = device->patch(Dtype::F4);
+    blocks->add(block, pieces);
+    Bytes expected = block;
+    for (const PatchPiece& piece : pieces)
+        scalar().apply(piece, expected, Dtype::F4);
+    const ByteSpan made = blocks->next().bytes;
+    EXPECT_TRUE(std::equal(made.begin(), made.end(), expected.begin(), expected.end()));
+    EXPECT_EQ(device->share().byDevice, 0U);
+}
+
+TEST_F(BlockBatches, ABlockThatNoSlotHoldsComesInItsTurn)
+{
+    Random random(5);
+    TwoStates states = TwoStates::of(std::size_t { 9 } << 20, std::size_t { 9 } << 20, random);
+    const Changes large = expectedChanges(states, 2);
+    TwoStates small = TwoStates::of(1000, 1000, random);
+    const Changes few = expectedChanges(small, 2);
+    const auto device = test::deviceBackend();
+    Changes all;
+    const auto blocks = device->find(2, [&](const ChangedBlock& block) { return all.add(block); });
+    EXPECT_TRUE(blocks->add(small.before, small.after));
+    EXPECT_TRUE(blocks->add(states.before, states.after));
+    EXPECT_TRUE(blocks->add({}, {}));
+    EXPECT_TRUE(blocks->add(small.before, small.after));
+    EXPECT_TRUE(blocks->finish());
+    ASSERT_EQ(all.positions.size(), 4U);
+    EXPECT_EQ(all.positions[0], few.positions[0]);
+    EXPECT_EQ(all.positions[1], large.positions[0]);
+    EXPECT_TRUE(all.positions[2].empty());
+    EXPECT_EQ(all.positions[3], few.positions[0]);
+    EXPECT_EQ(device->share().byProcessor, states.before.size() * 2);
+    EXPECT_EQ(device->share().byDevice, small.before.size() * 4);
+}
+
+TEST_F(BlockBatches, AnErrorOfTheReceiverEndsThem)
+{
+    Random random(6);
+    const TwoStates states = TwoStates::of(std::size_t { 30 } << 20, 128 * 1024, random);
+    for (const auto& backend : backends()) {
+        std::size_t taken = 0;
+        const auto blocks = backend->find(2, [&](const ChangedBlock&) -> Result<void> {
+            if (++taken == 40)
+                return fail(Code::NoSpace, "the disk is full");
+            return {};
+        });
+        Result<void> outcome;
+        states.eachBlock([&](ByteSpan before, ByteSpan after) {
+            if (outcome)
+                outcome = blocks->add(before, after);
+        });
+        ASSERT_FALSE(outcome) << backend->name();
+        EXPECT_EQ(outcome.error().code, Code::NoSpace);
+        EXPECT_EQ(taken, 40U);
+    }
+}
+
+TEST_F(BlockBatches, WhatIsGivenUpInTheMiddleLeavesNothingForTheNext)
+{
+    Random random(7);
+    const TwoStates states = TwoStates::of(std::size_t { 10 } << 20, 128 * 1024, random);
+    const Patched patched = Patched::of(std::size_t { 9 } << 20, Dtype::BF16, false, random);
+    const auto device = test::deviceBackend();
+    for (unsigned blocksOf = 0; blocksOf < 80; blocksOf += 13) {
+        const auto measure = device->measure(Dtype::BF16, [](const DiffMoments&) { FAIL(); });
+        const auto patch = device->patch(Dtype::BF16);
+        for (std::size_t n = 0; n < std::min<std::size_t>(blocksOf, 30); ++n) // less than is handed over
+            ASSERT_TRUE(measure->add(ByteSpan(states.before).subspan(n * 1000, 1000),
+                                     ByteSpan(states.after).subspan(n * 1000, 1000)));
+        for (std::size_t n = 0; n < blocksOf && n < patched.pieces.size() && patch->takesMore(); ++n)
+            patch->add(patched.block(n), patched.pieces[n].all());
+        if (blocksOf > 26) {
+            EXPECT_FALSE(patch->next().bytes.empty());
+        }
+    }
+    EXPECT_EQ(found(*device, states, 2), expectedChanges(states, 2));
+    EXPECT_TRUE(patched.by(*device, Dtype::BF16) == patched.expected(Dtype::BF16));
+    EXPECT_TRUE(device->notices().empty());
+}
+
+TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
+{
+    Random random(8);
+    constexpr std::uint64_t OneSlot = std::uint64_t { 32 } << 20;
+    const auto device = test::deviceBackend(OneSlot);
+    const TwoStates states = TwoStates::of(std::size_t { 10 } << 20, 128 * 1024, random);
+    const Changes expected = expectedChanges(states, 2);
+    EXPECT_EQ(found(*device, states, 2), expected) << "one slot is enough";
+    EXPECT_EQ(device->share().byProcessor, 0U);
+    {
+        const auto holder = device->find(2, [](const ChangedBlock&) -> Result<void> { return {}; });
+        ASSERT_TRUE(holder->add(ByteSpan(states.before).first(1000), ByteSpan(states.after).first(1000)));
+        const std::uint64_t before = device->share().byProcessor;
+        EXPECT_EQ(found(*device, states, 2), expected) << "nothing waits for a slot";
+        EXPECT_EQ(device->share().byProcessor - before, states.before.size() * 2);
+        ASSERT_TRUE(holder->finish());
+    }
+    const auto none = test::deviceBackend(OneSlot - 1);
+    EXPECT_FALSE(none->isSupportedHere());
+    EXPECT_NE(none->obstacle().find("31 MiB of the memory of"), std::string::npos) << none->obstacle();
+    EXPECT_NE(none->obstacle().find("a batch takes 32 MiB"), std::string::npos) << none->obstacle();
+    EXPECT_EQ(found(*none, states, 2), expected);
+    EXPECT_EQ(none->patch(Dtype::BF16), nullptr);
+}
+
+} // namespace
+} // namespace deltascope

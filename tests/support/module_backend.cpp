@@ -1,0 +1,161 @@
+#include "support/device.h"
+
+#include "diff/nan_rule.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <string>
+#include <variant>
+
+namespace deltascope::test {
+
+namespace {
+
+/// A queue for one operation, and memory of the device that goes with it.
+class OneOperation {
+public:
+    OneOperation(const DeviceModule& module, DeviceHandle* device)
+        : m_module(module)
+    {
+        DeviceFault fault {};
+        EXPECT_EQ(module.openQueue(device, &m_queue, &fault), 0) << fault.text;
+    }
+    ~OneOperation() { m_module.closeQueue(m_queue); }
+    OneOperation(const OneOperation&) = delete;
+    OneOperation& operator=(const OneOperation&) = delete;
+
+    template <class Function, class... Arguments> void call(Function function, Arguments... arguments)
+    {
+        DeviceFault fault {};
+        EXPECT_EQ(function(m_queue, arguments..., &fault), 0) << fault.text;
+    }
+    std::uint64_t send(ByteSpan bytes)
+    {
+        std::uint64_t address = 0;
+        call(m_module.allocate, std::uint64_t { std::max<std::size_t>(bytes.size(), 1) }, &address);
+        call(m_module.upload, address, static_cast<const void*>(bytes.data()), std::uint64_t { bytes.size() });
+        return address;
+    }
+    void fetch(MutableByteSpan to, std::uint64_t from)
+    {
+        call(m_module.download, static_cast<void*>(to.data()), from, std::uint64_t { to.size() });
+    }
+    DevicePair pair(ByteSpan before, ByteSpan after, unsigned elementBytes)
+    {
+        const std::uint64_t first = send(before);
+        return { first, send(after), first, before.size() / elementBytes };
+    }
+
+private:
+    const DeviceModule& m_module;
+    DeviceQueueHandle* m_queue = nullptr;
+};
+
+class ModuleBackend final : public DiffBackend {
+public:
+    explicit ModuleBackend(Result<const DeviceModule*> module)
+    {
+        DeviceFault fault {};
+        if (!module)
+            m_obstacle = module.error().text;
+        else if ((*module)->open(0, &m_device, &fault) != 0)
+            m_obstacle = fault.text;
+        else
+            m_module = *module;
+    }
+    ~ModuleBackend() override
+    {
+        if (m_module)
+            m_module->close(m_device);
+    }
+    ModuleBackend(const ModuleBackend&) = delete;
+    ModuleBackend& operator=(const ModuleBackend&) = delete;
+
+    std::string_view name() const noexcept override { return "cuda"; }
+    bool isSupportedHere() const noexcept override { return m_module != nullptr; }
+    std::string obstacle() const override { return m_obstacle; }
+
+    std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept override
+    {
+        OneOperation work(*m_module, m_device);
+        const DevicePair pair = work.pair(before, after, elementBytes);
+        std::uint64_t different = 0;
+        work.call(m_module->count, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &different);
+        work.call(m_module->wait);
+        return different;
+    }
+    std::size_t extract(ByteSpan before, ByteSpan after, unsigned elementBytes, std::uint32_t* positions,
+                        std::byte* values) const noexcept override
+    {
+        OneOperation work(*m_module, m_device);
+        const DevicePair pair = work.pair(before, after, elementBytes);
+        DeviceChanges changes { positions, values, pair.elements, 0 };
+        work.call(m_module->extract, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &changes);
+        work.call(m_module->wait);
+        return changes.found;
+    }
+    std::uint64_t xorInto(ByteSpan before, ByteSpan after, unsigned elementBytes,
+                          MutableByteSpan out) const noexcept override
+    {
+        OneOperation work(*m_module, m_device);
+        const DevicePair pair = work.pair(before, after, elementBytes);
+        std::uint64_t different = 0;
+        work.call(m_module->xorInto, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &different);
+        work.call(m_module->wait); // `out` may be an input
+        work.fetch(out, pair.out);
+        work.call(m_module->wait);
+        return different;
+    }
+    DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
+    {
+        OneOperation work(*m_module, m_device);
+        const DevicePair pair = work.pair(before, after, bitsOf(dtype) / 8);
+        DiffMoments moments;
+        work.call(m_module->moments, &pair, std::uint64_t { 1 }, static_cast<std::uint32_t>(dtype),
+                  static_cast<void*>(&moments));
+        work.call(m_module->wait);
+        return moments;
+    }
+    PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept override
+    {
+        if (bitsOf(dtype) % 8 == 0) {
+            if (const auto* assigned = std::get_if<AssignElements>(&piece))
+                return assign(block, dtype, assigned->elements, assigned->bits, false);
+            if (const auto* masks = std::get_if<XorElements>(&piece))
+                return assign(block, dtype, masks->elements, masks->bits, true);
+        }
+        return DiffBackends::builtin().all().front()->apply(piece, block, dtype); // the module has no more of it
+    }
+
+private:
+    PatchCounts assign(MutableByteSpan block, Dtype dtype, std::span<const std::uint32_t> elements, ByteSpan bits,
+                       bool isXor) const
+    {
+        OneOperation work(*m_module, m_device);
+        const NanRule<std::uint64_t> nan = nanRule<std::uint64_t>(dtype);
+        const std::uint64_t stretch = work.send(block);
+        const std::uint64_t positions = work.send(std::as_bytes(elements));
+        const DeviceAssign job { stretch, positions, work.send(bits), elements.size(), nan.flip, nan.mask, nan.limit };
+        DeviceAssigned assigned {};
+        work.call(m_module->assign, &job, std::uint64_t { 1 }, bitsOf(dtype) / 8, std::uint32_t { isXor }, &assigned);
+        work.fetch(block, stretch);
+        work.call(m_module->wait);
+        PatchCounts counts;
+        counts.assigned = isXor ? 0 : elements.size();
+        counts.noops = assigned.noops;
+        counts.nanNoops = assigned.nanNoops;
+        counts.changed = assigned.changed;
+        counts.sameLowByte = assigned.sameLowByte;
+        return counts;
+    }
+
+    const DeviceModule* m_module = nullptr;
+    DeviceHandle* m_device = nullptr;
+    std::string m_obstacle;
+};
+
+} // namespace
+
+std::shared_ptr<const DiffBackend> moduleBackend() { return std::make_shared<ModuleBackend>(deviceModule()); }
+
+} // namespace deltascope::test
