@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""`--backend cuda` with a module over a driver of the tests: every command answers what the processor answers, says how
+much the device did, and why it was not used; a device that fails on the way changes no answer and is named once."""
+
+import os
+import re
+
+from support import OTHER, USAGE, E2ETest, main, read_checkpoint, wait_until
+from test_tasks import Daemon
+
+MODULE = os.environ["DELTASCOPE_FAKE_CUDA"]
+FAILED = "note: the CUDA device failed ("
+
+
+class Device(E2ETest):
+    def prepared(self):
+        # The largest tensors take more than one batch, and more than two.
+        return self.make_run("run", tensors=5, elements=5 << 20, steps=5, anchor_every=5)
+
+    def with_device(self, **extra):
+        return self.environment(DELTASCOPE_CUDA_MODULE=MODULE, DELTASCOPE_DIFF_BACKEND="cuda", **extra)
+
+    def share(self, outcome):
+        """Bytes that the device did, and all, as the command says at its end."""
+        found = re.findall(r"^cuda: ([\d.]+ \w+) of ([\d.]+ \w+) in batches on the device, [\d.]+ \w+/s", outcome.err, re.M)
+        self.assertEqual(len(found), 1, outcome)
+        return found[0]
+
+    def answers(self, run, env):
+        """What each command says of the run, without what a clock or a path says."""
+        made = {}
+        for name, args in {"diff": ("diff", run.at(2), run.at(5)), "digest": ("digest", run.at(4)),
+                           "verify": ("verify", run.source, "--level", "4")}.items():
+            outcome = self.run_ds(*args, "--json", env=env)
+            self.assertIn(outcome.code, (0, 1), outcome)
+            made[name] = {key: value for key, value in outcome.json().items() if "seconds" not in key}
+        folder = self.path(f"made-{len(os.listdir(self.work))}")
+        outcome = self.run_ds("materialize", run.at(4), "--output", folder, env=env)
+        self.assertEqual(outcome.code, 0, outcome)
+        made["materialize"] = read_checkpoint(folder)
+        return made
+
+    def test_every_command_answers_the_same(self):
+        run = self.prepared()
+        expected = self.answers(run, self.environment(DELTASCOPE_DIFF_BACKEND="scalar"))
+        self.assertEqual(self.answers(run, self.with_device()), expected)
+
+    def test_a_command_says_what_the_device_did(self):
+        run = self.prepared()
+        # Room for two threads, of which each compares what it replays on both sides.
+        outcome = self.run_ds("diff", run.at(2), run.at(5), "--threads", "2", "--device-memory", "384MiB", env=self.with_device())
+        done, all_of_it = self.share(outcome)
+        self.assertEqual(done, all_of_it, outcome)
+        self.assertNotIn("note:", outcome.err)
+        self.assertIn("the processor did the rest", self.run_ds(
+            "diff", run.at(2), run.at(5), "--device-memory", "32MiB", env=self.with_device()).err)
+        quiet = self.run_ds("diff", run.at(2), run.at(5), "--quiet", env=self.with_device())
+        self.assertEqual(quiet.err, "")
+        listed = self.run_ds("ls", run.source, env=self.with_device())
+        self.assertIn("cuda: there were no batches for the device", listed.err)
+        without = self.run_ds("diff", run.at(2), run.at(5))
+        self.assertNotIn("cuda", without.err)
+
+    def test_a_device_that_fails_on_the_way_changes_no_answer(self):
+        run = self.prepared()
+        expected = self.run_ds("diff", run.at(2), run.at(5), "--json", env=self.environment()).json()
+        for call in (90, 140, 200):
+            with self.subTest(call=call):
+                outcome = self.run_ds("diff", run.at(2), run.at(5), "--json",
+                                      env=self.with_device(FAKE_DRIVER_FAILS_AT=str(call)))
+                self.assertEqual({**outcome.json(), "seconds": 0}, {**expected, "seconds": 0})
+                self.assertEqual(outcome.err.count(FAILED), 1, outcome)
+                self.assertIn("CUDA_ERROR_ILLEGAL_ADDRESS", outcome.err)
+
+    def test_a_task_of_a_server_says_that_its_device_failed(self):
+        run = self.prepared()
+        output = self.path("out")
+        os.mkdir(output)
+        for fails, notices in (("0", 0), ("120", 1)):
+            with self.subTest(fails=fails):
+                daemon = Daemon(run.source, output, {**self.with_device(FAKE_DRIVER_FAILS_AT=fails), "PATH": os.environ["PATH"]})
+                self.addCleanup(daemon.end)
+                task = daemon.start(daemon.plan("materialize", {"step": "4", "to": f"made-{fails}"}))
+                now = wait_until(lambda: (at := daemon.task(task))["state"] in ("done", "failed") and at, 120, "the task")
+                self.assertEqual(now["state"], "done", now)
+                self.assertEqual(now["backend"], "cuda")
+                self.assertEqual(len(now.get("backend_notices", [])), notices, now)
+                daemon.end()
+        self.assertEqual(read_checkpoint(os.path.join(output, "made-0")), read_checkpoint(os.path.join(output, "made-120")))
+
+    def test_a_device_that_cannot_be_used_is_refused_with_the_reason(self):
+        run = self.make_run("run", tensors=2, elements=600, steps=2)
+        sides = run.at(1), run.at(2)
+        old = self.with_device(FAKE_DRIVER_VERSION="12080")
+        outcome = self.run_ds("diff", *sides, env=old)
+        self.refused(outcome, OTHER)
+        self.assertIn("the driver knows CUDA 12.8, and CUDA 13.0 is needed", outcome.err)
+        self.assertIn("CUDA 12.8", {check["name"]: check for check in self.ok_json("doctor", env=old)["checks"]}["cuda"]["detail"])
+        little = self.run_ds("diff", *sides, "--device-memory", "31MiB", env=self.with_device())
+        self.refused(little, OTHER)
+        self.assertIn("31 MiB of the memory of", little.err)
+        self.refused(self.run_ds("diff", *sides, "--device-memory", "much", env=self.with_device()), USAGE)
+        self.assertIn(self.run_ds("diff", *sides, "--device-memory", "32MiB", env=self.with_device()).code, (0, 1))
+        self.assertIn("a device of a test", {check["name"]: check for check in self.ok_json(
+            "doctor", env=self.with_device())["checks"]}["cuda"]["detail"])
+
+
+if __name__ == "__main__":
+    main()
