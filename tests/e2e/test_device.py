@@ -4,8 +4,9 @@ much the device did, and why it was not used; a device that fails on the way cha
 
 import os
 import re
+import subprocess
 
-from support import OTHER, USAGE, E2ETest, main, read_checkpoint, wait_until
+from support import OTHER, USAGE, E2ETest, Xxh3, main, read_checkpoint, wait_until
 from test_tasks import Daemon
 
 MODULE = os.environ["DELTASCOPE_FAKE_CUDA"]
@@ -103,6 +104,48 @@ class Device(E2ETest):
         self.assertIn(self.run_ds("diff", *sides, "--device-memory", "32MiB", env=self.with_device()).code, (0, 1))
         self.assertIn("a device of a test", {check["name"]: check for check in self.ok_json(
             "doctor", env=self.with_device())["checks"]}["cuda"]["detail"])
+
+    def publish_steps(self, into, steps, folder, **extra):
+        os.makedirs(folder, exist_ok=True)
+        return subprocess.run([os.environ["DELTASCOPE_PUBLISH_STEPS"], MODULE, into, str(steps), folder],
+                              env=self.with_device(**extra), capture_output=True, text=True, timeout=120, check=False)
+
+    def expect_steps(self, into, folder, steps):
+        """That each step of the run has the bytes that the trainer held on its device."""
+        for step in steps:
+            made = self.path(f"made-{step}-{len(os.listdir(self.work))}")
+            self.ok("materialize", f"{into}@{step}", "--output", made)
+            for tensor, (_, _, digest) in read_checkpoint(made).items():
+                with open(os.path.join(folder, f"step-{step}.{tensor.split('.')[1]}"), "rb") as file:
+                    held = Xxh3()
+                    held.update(file.read())
+                self.assertEqual(digest, held.hexdigest(), (step, tensor))
+
+    def test_a_program_in_c_publishes_the_steps_of_its_device(self):
+        into, folder = self.path("published"), self.path("held")
+        done = self.publish_steps(into, 6, folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+        self.assertEqual([line[0] for line in lines], [1, 2, 3, 4, 5, 6])
+        self.assertEqual([line[1] for line in lines], [1, 0, 0, 0, 1, 0])
+        self.assertLess(lines[1][3], lines[0][3] / 20, "what changed came down alone")
+        self.expect_steps(into, folder, range(1, 7))
+        self.ok("verify", into, "--level", "4", "--strict")
+        again = self.publish_steps(into, 1, self.path("again"))
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(again.stdout.split()[0], "7", "it goes on behind the run")
+
+    def test_a_device_that_fails_loses_a_step_at_most(self):
+        for call in (60, 90, 130):
+            with self.subTest(call=call):
+                into, folder = self.path(f"published-{call}"), self.path(f"held-{call}")
+                done = self.publish_steps(into, 6, folder, FAKE_DRIVER_FAILS_AT=str(call))
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                self.assertLess(done.returncode, 124, done.stderr)
+                steps = [int(line.split()[0]) for line in done.stdout.splitlines()]
+                if steps:
+                    self.expect_steps(into, folder, steps)
+                    self.ok("verify", into, "--level", "4")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,12 @@
 /*
  * Publishes the steps of a model whose tensors lie on a CUDA device: as sparse deltas into a bucket, in the layouts
  * trl-v2 and slime-v2, with the bytes that `deltascope publish` writes from checkpoints. C, so that other languages
- * reach it.
+ * reach it; link libdeltascope_device.
  *
  *     DsDevicePublisher* publisher;
  *     DsDeviceOptions options = { sizeof options };
  *     options.into = "s3://bucket/run";
  *     options.layout = "trl-v2";
- *     options.module = "/opt/deltascope/lib/deltascope/libdeltascope_cuda.so";
  *     if (ds_device_open(&options, &publisher, &error)) ...
  *     for each step of the trainer:
  *         ds_device_publish(publisher, tensors, count, stream, "step-12", &error);
@@ -26,6 +25,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#if defined(__GNUC__)
+#define DS_DEVICE_API __attribute__((visibility("default")))
+#else
+#define DS_DEVICE_API
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,7 +57,9 @@ typedef struct DsDeviceOptions {
     const char* base; /* address of the checkpoint that the run starts from, where the layout has none; else null */
     const char* encoding; /* "gap_delta", "raw"; "xor", "overwrite"; null: the first of them */
     const char* checksum; /* of slime-v2: "xxh3-128", "blake3", "adler32"; null: the first */
-    const char* module; /* file of the module for CUDA; null: what DELTASCOPE_CUDA_MODULE names */
+    /* File of the module for CUDA; null: what DELTASCOPE_CUDA_MODULE names, else deltascope/libdeltascope_cuda.so
+     * beside this library. */
+    const char* module;
     int32_t device; /* its number in this process */
     int32_t keep; /* a DsKeep */
     uint32_t anchor_every; /* each n-th version is an anchor, where the layout has anchors; 0: each tenth */
@@ -84,21 +91,21 @@ typedef struct DsDeviceStep {
 
 /* Opens the device and the run, and takes the lease of the run, which nobody else then publishes into. Errors:
  * DS-UNSUPPORTED (no module, driver or device), DS-USAGE, DS-EXISTS (somebody else publishes here), those of stores. */
-int ds_device_open(const DsDeviceOptions* options, DsDevicePublisher** publisher, DsError* error);
+DS_DEVICE_API int ds_device_open(const DsDeviceOptions* options, DsDevicePublisher** publisher, DsError* error);
 
 /* Takes a step off the device, behind the work that `stream` (a CUstream; null: the default one) holds now. Waits
  * first for the step before it to be put. The tensors may change as soon as this returns. Errors: DS-USAGE (an address
  * that is no memory of the device, a dtype that is none), DS-BASE-MISMATCH (other tensors than before), DS-IO and
  * DS-NOSPACE (of the device); then nothing of this step is put, and the next one holds its changes. */
-int ds_device_publish(DsDevicePublisher* publisher, const DsDeviceTensor* tensors, size_t count, void* stream,
-                      const char* origin, DsError* error);
+DS_DEVICE_API int ds_device_publish(DsDevicePublisher* publisher, const DsDeviceTensor* tensors, size_t count,
+                                    void* stream, const char* origin, DsError* error);
 
 /* Waits until the step that was taken last is put. Errors: DS-SUSPECT-VALUES, DS-EXISTS, those of stores; the next step
  * then holds its changes, too. */
-int ds_device_wait(DsDevicePublisher* publisher, DsDeviceStep* step, DsError* error);
+DS_DEVICE_API int ds_device_wait(DsDevicePublisher* publisher, DsDeviceStep* step, DsError* error);
 
 /* Waits for what is being put, and gives the lease back. Null: nothing. */
-void ds_device_close(DsDevicePublisher* publisher);
+DS_DEVICE_API void ds_device_close(DsDevicePublisher* publisher);
 
 #ifdef __cplusplus
 }

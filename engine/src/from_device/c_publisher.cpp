@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <new>
 #include <string_view>
@@ -17,6 +19,14 @@ namespace deltascope {
 namespace {
 
 std::string textOrNothing(const char* text) { return text ? text : ""; }
+
+std::string moduleBesideLibrary()
+{
+    Dl_info info {};
+    if (dladdr(reinterpret_cast<const void*>(&ds_device_open), &info) == 0 || !info.dli_fname)
+        return "libdeltascope_cuda.so";
+    return std::filesystem::path(info.dli_fname).parent_path() / "deltascope" / "libdeltascope_cuda.so";
+}
 
 template <std::size_t Room> void copyText(std::string_view text, char (&to)[Room])
 {
@@ -125,7 +135,7 @@ int ds_device_open(const DsDeviceOptions* options, DsDevicePublisher** publisher
         DsDeviceOptions known {}; // a caller of an older version has fewer fields
         std::memcpy(&known, options, std::min(options->size, sizeof known));
         const char* const named = known.module ? known.module : std::getenv("DELTASCOPE_CUDA_MODULE");
-        DS_TRY(const DeviceModule* const module, loadDeviceModule(textOrNothing(named)));
+        DS_TRY(const DeviceModule* const module, loadDeviceModule(named ? named : moduleBesideLibrary()));
         DS_TRY(*publisher, openDevicePublisher(*module, known));
         return {};
     });
