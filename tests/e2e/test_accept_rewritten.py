@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""No value of an object that was rewritten since it was first read is shown without a word. Over HTTP, an act on objects that were rewritten since they were first read is refused, and done where the request
-accepts them: this once by a materialization or comparison, from then on by a verification."""
+"""No value of an object that was rewritten since it was first read is shown without a word. Over HTTP, an act on objects that
+were rewritten since they were first read is refused, and done where the request accepts them: this once by a materialization
+or comparison, from then on by a verification."""
 
 import json
 import os
@@ -122,6 +123,32 @@ class ShownValues(E2ETest):
             self.assertGreaterEqual(status, 400)
             self.assertEqual(json.loads(text)["code"], "DS-REWRITTEN")
         self.assertTrue(are_shown(2), "the sound twin")
+
+    def test_a_page_says_it_before_anything_is_verified(self):
+        self.prepare()
+        daemon = Daemon(self.run.source, self.path(""), {**os.environ, "DELTASCOPE_HOME": self.path("home")})
+        self.addCleanup(lambda: daemon.end(signal.SIGKILL))
+
+        def notices():
+            problems = daemon.ask("GET", f"runs/{run}")[1]["problems"]
+            return [problem for problem in problems if "since it was first seen" in problem["text"]]
+
+        run = daemon.ask("GET", "runs")[1]["runs"][0]["id"]
+        wait_until(lambda: daemon.ask("GET", f"runs/{run}")[1].get("epochs"), 60, "the run to open")
+        self.assertEqual(notices(), [])
+        with open(self.path_of, "rb") as file:
+            content = file.read()
+        os.remove(self.path_of)  # another object with the same bytes
+        with open(self.path_of, "wb") as file:
+            file.write(content)
+        notice = wait_until(notices, 60, "the notice")[0]
+        self.assertEqual((notice["code"], os.path.join(self.run.source, notice["where"])), ("DS-UNPROVEN", self.path_of))
+        self.assertIn("not compared with the record yet", notice["text"])
+        self.ok("verify", self.run.source, "--level", "3")
+        wait_until(lambda: not notices(), 60, "the end of the notice")
+        self.rewrite()
+        self.run_ds("verify", self.run.source, "--level", "3")
+        wait_until(lambda: [notice for notice in notices() if notice["code"] == "DS-REWRITTEN"], 60, "the notice")
 
 
 if __name__ == "__main__":

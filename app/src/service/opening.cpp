@@ -215,8 +215,8 @@ std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& u
     return std::nullopt;
 }
 
-RunView runViewOf(const Run& run, const Annotations& annotations, const Trace& trace, const LogReader& logs,
-                  std::uint64_t revision, std::int64_t nowUs)
+RunView runViewOf(const Run& run, const std::vector<Error>& changed, const Annotations& annotations, const Trace& trace,
+                  const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)
 {
     RunView view = makeRunView(run);
     addAnnotations(view, run, annotations);
@@ -228,6 +228,8 @@ RunView runViewOf(const Run& run, const Annotations& annotations, const Trace& t
             addPause(step, pauses);
     }
     addLogProblems(view.problems, logs);
+    for (const Error& change : changed)
+        view.problems.push_back(problemView(change));
     view.revision = revision;
     return view;
 }

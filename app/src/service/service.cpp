@@ -463,9 +463,8 @@ private:
         DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
-        RunView view = runViewOf(run, annotations, trace, logs, ++m_revision, m_bench.nowUs());
-        for (const Error& change : changedSinceSeen(m_bench, run))
-            view.problems.push_back(problemView(change));
+        RunView view =
+            runViewOf(run, changedSinceSeen(m_bench, run), annotations, trace, logs, ++m_revision, m_bench.nowUs());
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }
