@@ -26,8 +26,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// A row holds one element for each sum; a stripe is looked through for what is rare before its squares are added.
 constexpr std::size_t RowElements = DiffBackend::MomentLanes;
-constexpr std::size_t StripeRows = 4;
+constexpr std::size_t StripeRows = 8;
 constexpr std::size_t StripeElements = StripeRows * RowElements;
+constexpr std::size_t StripeGroups = StripeElements / GroupElements;
 constexpr std::size_t ChunkElements = 4096; ///< whose differences are listed, and stay in the first-level cache
 constexpr std::size_t BatchElements = 8 * RowElements; ///< of these, measured side by side
 
@@ -160,12 +161,16 @@ public:
     {
         std::uint32_t* found = m_positions;
         for (std::size_t i = 0; i < elements; i += StripeElements) {
-            for (std::size_t group = i; group < i + StripeElements; group += GroupElements) {
-                const std::uint64_t bits =
-                    differingBits<Bits>(before + group * sizeof(Bits), after + group * sizeof(Bits));
-                if (bits != 0)
-                    found = appendPositions(bits, static_cast<std::uint32_t>(group), found);
+            std::uint64_t bits[StripeGroups];
+            std::uint64_t any = 0;
+            for (std::size_t group = 0; group < StripeGroups; ++group) {
+                const std::size_t at = (i + group * GroupElements) * sizeof(Bits);
+                bits[group] = differingBits<Bits>(before + at, after + at);
+                any |= bits[group];
             }
+            // One look for all groups: each look at few changes is hard to predict.
+            for (std::size_t group = 0; any != 0 && group < StripeGroups; ++group)
+                found = appendPositions(bits[group], static_cast<std::uint32_t>(i + group * GroupElements), found);
             addStripe(before + i * sizeof(Bits));
         }
         const auto different = static_cast<std::size_t>(found - m_positions);
@@ -212,7 +217,10 @@ private:
                 auto value = valuesAt<Format, false, MayBeSpecial>(before + (row * RowElements + lane) * sizeof(Bits));
                 if constexpr (MayBeSpecial)
                     value = finiteOrZero(value);
-                sum = hn::Add(sum, hn::Mul(value, value));
+                if constexpr (Format::Width <= 32 && !Format::IsInteger)
+                    sum = hn::MulAdd(value, value, sum); // such a square is exact, so nothing is rounded but the sum
+                else
+                    sum = hn::Add(sum, hn::Mul(value, value));
             }
             hn::StoreU(sum, d, &m_sums.squares[lane]);
         }
