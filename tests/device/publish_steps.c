@@ -1,9 +1,10 @@
 /* A trainer in C: its tensors lie on a device, and deltascope/device.h publishes each of its steps.
  *
- * usage: publish_steps DRIVER INTO STEPS FOLDER
+ * usage: publish_steps DRIVER INTO STEPS FOLDER KEEP
  *
  * DRIVER: libcuda.so.1, or a library with the same functions. FOLDER/step-N.TENSOR gets the bytes that a tensor held at
- * step N. Prints a line for each step: its number, 1 for an anchor, changed elements, bytes that came down. */
+ * step N. KEEP: a DsKeep. Prints a line for each step: its number, 1 for an anchor, changed elements, bytes that came
+ * down. */
 
 #include "deltascope/device.h"
 
@@ -21,7 +22,8 @@ typedef int (*CopyUp)(uint64_t to, const void* from, size_t bytes);
 
 enum { Tensors = 2 };
 
-static const uint64_t embedShape[] = { 3000, 1000 };
+/* More than two of the parts that come down at a time. */
+static const uint64_t embedShape[] = { 3000, 5000 };
 static const uint64_t normShape[] = { 777 };
 static const char* const files[Tensors] = { "embed", "norm" };
 
@@ -80,7 +82,7 @@ static void keep(const char* folder, int step, const char* name, const unsigned 
 
 int main(int count, char** arguments)
 {
-    const size_t sizes[Tensors] = { 3000 * 1000 * 2, 777 * 2 };
+    const size_t sizes[Tensors] = { 3000 * 5000 * 2, 777 * 2 };
     unsigned char* host[Tensors];
     DsDeviceTensor tensors[Tensors] = { { "model.embed.weight", "BF16", embedShape, 2, 0 },
                                         { "model.norm.weight", "BF16", normShape, 1, 0 } };
@@ -94,8 +96,8 @@ int main(int count, char** arguments)
     int device = 0;
     int step;
     int i;
-    if (count != 5) {
-        fprintf(stderr, "usage: publish_steps DRIVER INTO STEPS FOLDER\n");
+    if (count != 6) {
+        fprintf(stderr, "usage: publish_steps DRIVER INTO STEPS FOLDER KEEP\n");
         return 2;
     }
     driver = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
@@ -118,6 +120,7 @@ int main(int count, char** arguments)
     options.into = arguments[2];
     options.layout = "trl-v2";
     options.anchor_every = 4;
+    options.keep = atoi(arguments[5]);
     if (ds_device_open(&options, &publisher, &error) != 0)
         return refused(&error);
     for (step = 1; step <= atoi(arguments[3]); ++step) {

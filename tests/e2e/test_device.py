@@ -10,6 +10,7 @@ from support import OTHER, USAGE, E2ETest, Xxh3, main, read_checkpoint, wait_unt
 from test_tasks import Daemon
 
 MODULE = os.environ["DELTASCOPE_FAKE_CUDA"]
+KEEP_ON_DEVICE, KEEP_ON_HOST = 0, 1  # of deltascope/device.h
 FAILED = "note: the CUDA device failed ("
 
 
@@ -105,9 +106,9 @@ class Device(E2ETest):
         self.assertIn("a device of a test", {check["name"]: check for check in self.ok_json(
             "doctor", env=self.with_device())["checks"]}["cuda"]["detail"])
 
-    def publish_steps(self, into, steps, folder, **extra):
+    def publish_steps(self, into, steps, folder, keep=KEEP_ON_DEVICE, **extra):
         os.makedirs(folder, exist_ok=True)
-        return subprocess.run([os.environ["DELTASCOPE_PUBLISH_STEPS"], MODULE, into, str(steps), folder],
+        return subprocess.run([os.environ["DELTASCOPE_PUBLISH_STEPS"], MODULE, into, str(steps), folder, str(keep)],
                               env=self.with_device(**extra), capture_output=True, text=True, timeout=120, check=False)
 
     def expect_steps(self, into, folder, steps):
@@ -122,18 +123,24 @@ class Device(E2ETest):
                 self.assertEqual(digest, held.hexdigest(), (step, tensor))
 
     def test_a_program_in_c_publishes_the_steps_of_its_device(self):
-        into, folder = self.path("published"), self.path("held")
-        done = self.publish_steps(into, 6, folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        lines = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
-        self.assertEqual([line[0] for line in lines], [1, 2, 3, 4, 5, 6])
-        self.assertEqual([line[1] for line in lines], [1, 0, 0, 0, 1, 0])
-        self.assertLess(lines[1][3], lines[0][3] / 20, "what changed came down alone")
-        self.expect_steps(into, folder, range(1, 7))
-        self.ok("verify", into, "--level", "4", "--strict")
-        again = self.publish_steps(into, 1, self.path("again"))
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertEqual(again.stdout.split()[0], "7", "it goes on behind the run")
+        for keep in (KEEP_ON_DEVICE, KEEP_ON_HOST):
+            with self.subTest(keep=keep):
+                into, folder = self.path(f"published-{keep}"), self.path(f"held-{keep}")
+                done = self.publish_steps(into, 5, folder, keep)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lines = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+                self.assertEqual([line[0] for line in lines], [1, 2, 3, 4, 5])
+                self.assertEqual([line[1] for line in lines], [1, 0, 0, 0, 1])
+                down = [line[3] for line in lines]
+                if keep == KEEP_ON_DEVICE:
+                    self.assertLess(down[1], down[0] / 20, "what changed came down alone")
+                else:
+                    self.assertEqual(set(down), {down[0]}, "all of it")
+                self.expect_steps(into, folder, range(1, 6))
+                self.ok("verify", into, "--level", "4", "--strict")
+                again = self.publish_steps(into, 1, self.path(f"again-{keep}"), keep)
+                self.assertEqual(again.returncode, 0, again.stderr)
+                self.assertEqual(again.stdout.split()[0], "6", "it goes on behind the run")
 
     def test_a_device_that_fails_loses_a_step_at_most(self):
         for call in (60, 90, 130):

@@ -17,7 +17,7 @@ constexpr std::uint64_t PieceElements = std::uint64_t { 1 } << 26;
 constexpr std::uint64_t BatchElements = std::uint64_t { 1 } << 28;
 /// Room for one changed element of so many; where more changed, the piece is searched once more.
 constexpr std::uint64_t ExpectedOf = 32;
-/// What comes down at a time where the host compares. A whole number of elements of every type, and of blocks.
+/// What comes down at a time, into one of two places. A whole number of elements of every type, and of blocks.
 constexpr std::size_t StagedBytes = std::size_t { 12 } << 20;
 
 std::uint64_t elementsOf(const TensorInfo& tensor) { return tensor.bytes() / changedElementBytes(tensor.dtype); }
@@ -71,7 +71,53 @@ void KeptModel::closeQueue() noexcept
 {
     m_queue.reset();
     m_device.clear();
+    m_staged = {};
     m_deviceIsCurrent = false;
+}
+
+Result<void> KeptModel::openStaging()
+{
+    if (!m_staged[0].empty())
+        return {};
+    void* pinned = nullptr;
+    const Result<void> granted =
+        m_queue->call(m_queue->module().allocateHost, std::uint64_t { 2 * StagedBytes }, &pinned);
+    if (!granted && granted.error().code != Code::NoSpace)
+        return granted;
+    if (!granted)
+        m_pageable.resize(2 * StagedBytes);
+    const MutableByteSpan all(granted ? static_cast<std::byte*>(pinned) : m_pageable.data(), 2 * StagedBytes);
+    m_staged = { all.first(StagedBytes), all.subspan(StagedBytes) };
+    return {};
+}
+
+Result<void> KeptModel::eachPart(const std::vector<DeviceTensor>& tensors, const TakePart& take)
+{
+    struct Part {
+        std::size_t tensor;
+        std::uint64_t at, bytes;
+    };
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const std::uint64_t all = tensors[i].info.bytes();
+        for (std::uint64_t at = 0; at < all; at += StagedBytes)
+            parts.push_back({ i, at, std::min<std::uint64_t>(StagedBytes, all - at) });
+    }
+    Use use(*this);
+    DS_CHECK(openStaging());
+    const auto fetch = [&](std::size_t n) {
+        return m_queue->fetch(m_staged[n % 2].first(parts[n].bytes), tensors[parts[n].tensor].address + parts[n].at);
+    };
+    if (!parts.empty())
+        DS_CHECK(fetch(0));
+    for (std::size_t n = 0; n < parts.size(); ++n) {
+        DS_CHECK(wait());
+        if (n + 1 < parts.size())
+            DS_CHECK(fetch(n + 1));
+        take(parts[n].tensor, parts[n].at, m_staged[n % 2].first(parts[n].bytes));
+    }
+    use.done();
+    return {};
 }
 
 void KeptModel::clear() noexcept
@@ -116,15 +162,15 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
         return fail(Code::Usage, "a model has at least one tensor");
     DS_CHECK(expectUsable(tensors, stream));
     std::vector<std::vector<std::byte>> host(tensors.size());
-    Use use(*this);
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         host[i].resize(tensors[i].info.bytes());
         bytes += host[i].size();
-        if (!host[i].empty())
-            DS_CHECK(m_queue->fetch(host[i], tensors[i].address));
     }
-    DS_CHECK(wait());
+    DS_CHECK(eachPart(tensors, [&](std::size_t tensor, std::uint64_t at, ByteSpan part) {
+        std::copy(part.begin(), part.end(), host[tensor].begin() + static_cast<std::ptrdiff_t>(at));
+    }));
+    Use use(*this);
     m_host = std::move(host);
     for (const DeviceTensor& tensor : tensors)
         m_tensors.push_back(tensor.info);
@@ -289,33 +335,23 @@ Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& chan
 
 Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes)
 {
-    std::vector<std::byte> staged;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const unsigned width = changedElementBytes(tensors[i].info.dtype);
-        const std::uint64_t all = tensors[i].info.bytes();
-        for (std::uint64_t at = 0; at < all; at += StagedBytes) {
-            staged.resize(std::min<std::uint64_t>(StagedBytes, all - at));
-            Use use(*this);
-            DS_CHECK(m_queue->fetch(staged, tensors[i].address + at));
-            DS_CHECK(wait());
-            use.done();
-            StretchChanges found { at / width, {}, {} };
-            found.positions.resize(staged.size() / width + DiffBackend::SlackElements);
-            found.values.resize(found.positions.size() * width);
-            const std::size_t count = m_processor->extract(ByteSpan(m_host[i]).subspan(at, staged.size()), staged,
-                                                           width, found.positions.data(), found.values.data());
-            changes.bytesDown += staged.size();
-            changes.changedElements += count;
-            if (count == 0)
-                continue;
-            found.positions.resize(count);
-            found.values.resize(count * width);
-            found.positions.shrink_to_fit();
-            found.values.shrink_to_fit();
-            changes.tensors[i].push_back(std::move(found));
-        }
-    }
-    return {};
+    return eachPart(tensors, [&](std::size_t tensor, std::uint64_t at, ByteSpan part) {
+        const unsigned width = changedElementBytes(tensors[tensor].info.dtype);
+        StretchChanges found { at / width, {}, {} };
+        found.positions.resize(part.size() / width + DiffBackend::SlackElements);
+        found.values.resize(found.positions.size() * width);
+        const std::size_t count = m_processor->extract(ByteSpan(m_host[tensor]).subspan(at, part.size()), part, width,
+                                                       found.positions.data(), found.values.data());
+        changes.bytesDown += part.size();
+        changes.changedElements += count;
+        if (count == 0)
+            return;
+        found.positions.resize(count);
+        found.values.resize(count * width);
+        found.positions.shrink_to_fit();
+        found.values.shrink_to_fit();
+        changes.tensors[tensor].push_back(std::move(found));
+    });
 }
 
 void KeptModel::accept(const DeviceChangeSet& changes)

@@ -5,6 +5,7 @@
 #include "device/device_queue.h"
 #include "state/changed_state.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -61,6 +62,11 @@ private:
     void clear() noexcept;
     /// Ends what was submitted, and forgets it. What the device keeps goes, too.
     void closeQueue() noexcept;
+    /// Opens the places where parts of tensors come down.
+    Result<void> openStaging();
+    using TakePart = std::function<void(std::size_t tensor, std::uint64_t at, ByteSpan part)>;
+    /// Brings the tensors down part by part; the next part is on its way while `take` has one.
+    Result<void> eachPart(const std::vector<DeviceTensor>& tensors, const TakePart& take);
     Result<void> expectUsable(const std::vector<DeviceTensor>& tensors, void* stream);
     Result<void> expectSameModel(const std::vector<DeviceTensor>& tensors) const;
     Result<void> compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
@@ -71,12 +77,14 @@ private:
     Result<void> wait() { return m_queue->call(m_queue->module().wait); }
 
     OpenQueue m_openQueue;
+    std::vector<std::byte> m_pageable; ///< the memory of m_staged where none is pinned; outlives the queue
     std::unique_ptr<DeviceQueue> m_queue; ///< null: it is opened again when it is needed
     std::shared_ptr<const DiffBackend> m_processor;
     bool m_keepsOnDevice;
     std::vector<TensorInfo> m_tensors;
     std::vector<std::vector<std::byte>> m_host;
     std::vector<std::uint64_t> m_device; ///< addresses; empty: nothing is allocated
+    std::array<MutableByteSpan, 2> m_staged; ///< pinned, where the driver grants that; empty: not open
     bool m_deviceIsCurrent = false; ///< the copy on the device is the kept state
     std::optional<Error> m_whyNotOnDevice;
 };
