@@ -15,9 +15,13 @@
 #include <thread>
 #include <unistd.h>
 #include <vector>
+#include <xxhash.h>
 
 // How fast `diff` compares two checkpoints that are in the page cache, against reading both with pread in blocks of 128
 // KiB and xoring them: the same files, the same number of threads, alternately in one run.
+//
+// Then how fast a walk hashes one of them (its root of XXH3), against reading it likewise and hashing it with the
+// library.
 //
 //   deltascope-bench-compare [FOLDER [MIB [ROUNDS]]]
 //
@@ -135,25 +139,93 @@ std::uint64_t readBoth(const std::array<std::string, 2>& paths, unsigned threads
     return all;
 }
 
+/// The least that hashes a file: each thread takes every n-th MiB, as the leaves of a tensor are cut.
+std::uint64_t readAndHash(const std::string& path, unsigned threads)
+{
+    constexpr std::size_t LeafBytes = std::size_t { 1 } << 20;
+    std::vector<std::uint64_t> sums(threads);
+    std::vector<std::thread> running;
+    for (unsigned thread = 0; thread < threads; ++thread)
+        running.emplace_back([&, thread] {
+            const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+            std::vector<std::byte> block(BlockBytes);
+            XXH3_state_t* const state = XXH3_createState();
+            for (std::size_t leaf = thread;; leaf += threads) {
+                XXH3_128bits_reset(state);
+                bool any = false;
+                for (std::size_t at = 0; at < LeafBytes; at += BlockBytes) {
+                    const ssize_t got =
+                        pread(file, block.data(), BlockBytes, static_cast<off_t>(leaf * LeafBytes + at));
+                    if (got <= 0)
+                        break;
+                    any = true;
+                    XXH3_128bits_update(state, block.data(), static_cast<std::size_t>(got));
+                }
+                if (!any)
+                    break;
+                sums[thread] ^= XXH3_128bits_digest(state).low64;
+            }
+            XXH3_freeState(state);
+            close(file);
+        });
+    for (std::thread& thread : running)
+        thread.join();
+    std::uint64_t all = 0;
+    for (const std::uint64_t sum : sums)
+        all ^= sum;
+    return all;
+}
+
+FileState openedState(Workbench& bench, const std::string& folder, const char* name)
+{
+    TaskContext task;
+    Result<std::shared_ptr<ObjectStore>> store = bench.stores->open(Address(folder));
+    if (!store)
+        fail(store.error().text);
+    Result<FileState> state = FileState::open(*store, name, task);
+    if (!state)
+        fail(state.error().text);
+    return std::move(*state);
+}
+
+/// A byte of the root.
+std::uint64_t hash(Workbench& bench, const std::string& folder)
+{
+    TaskContext task;
+    const FileState state = openedState(bench, folder, "a.safetensors");
+    const Result<CheckpointRoot> root = rootOfState(bench, state, LeafHasher::Strength::Fast, task);
+    if (!root)
+        fail(root.error().text);
+    return std::to_integer<std::uint64_t>(root->fast[0]);
+}
+
 /// Elements that differ.
 std::uint64_t compare(Workbench& bench, const std::string& folder)
 {
     TaskContext task;
-    const auto opened = [&](const char* name) {
-        Result<std::shared_ptr<ObjectStore>> store = bench.stores->open(Address(folder));
-        if (!store)
-            fail(store.error().text);
-        Result<FileState> state = FileState::open(*store, name, task);
-        if (!state)
-            fail(state.error().text);
-        return std::move(*state);
-    };
-    const FileState a = opened("a.safetensors");
-    const FileState b = opened("b.safetensors");
+    const FileState a = openedState(bench, folder, "a.safetensors");
+    const FileState b = openedState(bench, folder, "b.safetensors");
     const Result<DiffReport> report = diffStates(bench, a, b, {}, task);
     if (!report)
         fail(report.error().text);
     return report->elementsDifferent();
+}
+
+/// Runs both by turns and prints their median speeds over `bytes`.
+void against(const std::string& what, const char* least, double bytes, int rounds, const auto& ours, const auto& theirs)
+{
+    std::vector<double> own;
+    std::vector<double> other;
+    std::uint64_t sum = ours() ^ theirs();
+    for (int round = 0; round < rounds; ++round) {
+        own.push_back(secondsOf([&] { sum ^= ours(); }));
+        other.push_back(secondsOf([&] { sum ^= theirs(); }));
+    }
+    const auto [fastest, slowest] = std::minmax_element(other.begin(), other.end());
+    fmt::print("{} {:.2f} GB/s, {} {:.2f} GB/s, ratio {:.2f}, spread {:.2f}{}\n", what, bytes / 1e9 / medianOf(own),
+               least, bytes / 1e9 / medianOf(other), medianOf(other) / medianOf(own), *slowest / *fastest,
+               sum == 1 ? "." : ""); // so that reading is not optimized away
+    std::fflush(stdout);
 }
 
 template <class Word> void run(const std::string& folder, std::size_t bytes, int rounds)
@@ -168,22 +240,15 @@ template <class Word> void run(const std::string& folder, std::size_t bytes, int
             Workbench bench;
             bench.layouts = builtinLayouts();
             bench.threads = threads;
-            std::vector<double> ours;
-            std::vector<double> theirs;
-            std::uint64_t different = compare(bench, folder);
-            std::uint64_t sum = readBoth(paths, threads);
-            for (int round = 0; round < rounds; ++round) {
-                ours.push_back(secondsOf([&] { different = compare(bench, folder); }));
-                theirs.push_back(secondsOf([&] { sum ^= readBoth(paths, threads); }));
-            }
-            const double both = 2 * static_cast<double>(bytes) / 1e9;
-            const auto [least, most] = std::minmax_element(theirs.begin(), theirs.end());
-            fmt::print("{} {} of 1000 changed ({}), {} threads: diff {:.2f} GB/s, reading {:.2f} GB/s, ratio {:.2f}, "
-                       "spread {:.2f}{}\n",
-                       sizeof(Word) == 2 ? "BF16" : "F32", perMille, different, threads, both / medianOf(ours),
-                       both / medianOf(theirs), medianOf(theirs) / medianOf(ours), *most / *least,
-                       sum == 1 ? "." : ""); // so that reading is not optimized away
-            std::fflush(stdout);
+            against(
+                fmt::format("{} {} of 1000 changed ({}), {} threads: diff", sizeof(Word) == 2 ? "BF16" : "F32",
+                            perMille, compare(bench, folder), threads),
+                "reading", 2 * static_cast<double>(bytes), rounds, [&] { return compare(bench, folder); },
+                [&] { return readBoth(paths, threads); });
+            if (perMille == 0)
+                against(
+                    fmt::format("{} threads: root", threads), "reading and XXH3", static_cast<double>(bytes), rounds,
+                    [&] { return hash(bench, folder); }, [&] { return readAndHash(paths[0], threads); });
         }
     }
     std::filesystem::remove(paths[0]);
