@@ -78,6 +78,7 @@ class Device(E2ETest):
         run = self.prepared()
         output = self.path("out")
         os.mkdir(output)
+        done = []
         for fails, notices in (("0", 0), ("120", 1)):
             with self.subTest(fails=fails):
                 daemon = Daemon(run.source, output, {**self.with_device(FAKE_DRIVER_FAILS_AT=fails), "PATH": os.environ["PATH"]})
@@ -87,7 +88,9 @@ class Device(E2ETest):
                 self.assertEqual(now["state"], "done", now)
                 self.assertEqual(now["backend"], "cuda")
                 self.assertEqual(len(now.get("backend_notices", [])), notices, now)
+                done.append(now["device_bytes"])
                 daemon.end()
+        self.assertGreater(done[0], done[1], "a device that fails does less")
         self.assertEqual(read_checkpoint(os.path.join(output, "made-0")), read_checkpoint(os.path.join(output, "made-120")))
 
     def test_a_device_that_cannot_be_used_is_refused_with_the_reason(self):

@@ -39,9 +39,15 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
     task.record = std::move(record);
     task.beganUs = task.record.view.startedUs;
     task.unkept = Change::None;
-    task.job = service.start(plan.bound(task.record.view.by));
+    startJob(service, plan, task);
     m_tasks.push_back(std::move(task));
     return m_tasks.back().record.view;
+}
+
+void Tasks::startJob(Service& service, const BoundPlan& plan, Task& task)
+{
+    task.deviceBytesBefore = service.deviceShare().value_or(DeviceShareView()).byDevice;
+    task.job = service.start(plan.bound(task.record.view.by));
 }
 
 std::vector<TaskView> Tasks::all() const
@@ -178,6 +184,8 @@ std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, co
     view.backend = service.diffBackend();
     for (const Error& notice : service.backendNotices())
         view.backendNotices.push_back(problemView(notice));
+    if (const std::optional<DeviceShareView> share = service.deviceShare())
+        view.deviceBytes = share->byDevice - task->deviceBytesBefore;
     if (outcome) {
         view.state = "done";
         view.doneBytes = view.totalBytes;

@@ -72,6 +72,7 @@ private:
         TaskRecord record;
         std::optional<JobId> job;
         std::int64_t beganUs = 0; ///< the job
+        std::uint64_t deviceBytesBefore = 0; ///< the job
         bool waits = false;
         bool moved = true;
         Change unkept = Change::State;
@@ -84,6 +85,7 @@ private:
     Result<void> hold(Task& task);
     Task* taskOf(JobId job);
     static TaskView& change(Task& task);
+    static void startJob(Service& service, const BoundPlan& plan, Task& task);
     void forgetDiscarded(const DiscardView& discarded);
     void makeRoom();
 

@@ -77,7 +77,7 @@ void Tasks::begin(Service& service, const std::string& id, const BoundPlan& plan
     (*task)->waits = false;
     change(**task);
     (*task)->beganUs = nowUs;
-    (*task)->job = service.start(plan.bound((*task)->record.view.by));
+    startJob(service, plan, **task);
 }
 
 void Tasks::refuse(const std::string& id, const Error& error, bool again)

@@ -199,6 +199,8 @@ QString TaskRow::notKeptText() const
 QString TaskRow::backendText() const
 {
     QString text;
+    if (m_task.deviceBytes)
+        text += QStringLiteral("\n") + tr("%1 on the device").arg(bytesText(*m_task.deviceBytes));
     for (const app::ProblemView& notice : m_task.backendNotices)
         text += QStringLiteral("\n") + problemLine(notice);
     return text;

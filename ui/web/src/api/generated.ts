@@ -626,6 +626,8 @@ export interface Task {
   backend?: string; // what found, measured and applied changes: "avx2", "cuda"; absent while it is at work
   /** what that did not do as asked: a device failed, and the processor did its work; absent: nothing */
   backend_notices?: Problem[];
+  /** that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked for */
+  device_bytes?: number;
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
   result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;

@@ -66,6 +66,9 @@ struct TaskView {
     std::optional<ProblemView> problem; ///< of state failed
     std::string backend; ///< what found, measured and applied changes: "avx2", "cuda"; empty while it is at work
     std::vector<ProblemView> backendNotices; ///< what that did not do as asked: a device failed
+    /// Bytes that a device compared or replayed while the task was at work, also for tasks beside it; nothing: none was
+    /// asked for.
+    std::optional<std::uint64_t> deviceBytes;
     /// Why what happened last is not on disk: it would be lost with the program.
     std::optional<ProblemView> notKept;
     std::optional<JobResult> result; ///< of state done

@@ -59,7 +59,7 @@ function TaskFacts({ task }: { task: Task }) {
           {!over(task) && <><dt>Done</dt><dd>{task.total > 0 ? `${percent(task.done / task.total)}, ${bytes(task.done)} of ${bytes(task.total)}` : bytes(task.done)}</dd></>}
           {!over(task) && <><dt>Rate</dt><dd>{task.rate > 0 ? rate(task.rate) : unknown}</dd></>}
           <dt>Elapsed</dt><dd>{duration(task.elapsed_s)}</dd>
-          {task.backend !== undefined && <><dt>Engine</dt><dd>{backendText(task.backend)}</dd></>}
+          {task.backend !== undefined && <><dt>Engine</dt><dd>{backendText(task.backend)}{task.device_bytes !== undefined && `, ${bytes(task.device_bytes)} on the device`}</dd></>}
           <dt>Started</dt><dd title={fullTime(task.started_us)}>{clock(task.started_us, now.value)} by {safeName(task.by)}</dd>
           <dt>Run</dt><dd><Link to={runPage(task.run)} keep={false}><Name text={task.run} /></Link></dd>
         </dl>
