@@ -3,8 +3,8 @@
  * usage: publish_steps DRIVER INTO STEPS FOLDER KEEP
  *
  * DRIVER: libcuda.so.1, or a library with the same functions. FOLDER/step-N.TENSOR gets the bytes that a tensor held at
- * step N. KEEP: a DsKeep. Prints a line for each step: its number, 1 for an anchor, changed elements, bytes that came
- * down. */
+ * step N. KEEP: a DsKeep. Prints a line for each step that was put: N, its number in the run, 1 for an anchor, bytes
+ * that came down. A step that is not put does not end it, as it would not end a trainer; the status is 1 then. */
 
 #include "deltascope/device.h"
 
@@ -45,11 +45,7 @@ static void expect(int status, const char* call)
     }
 }
 
-static int refused(const DsError* error)
-{
-    fprintf(stderr, "%s: %s %s\n", error->code, error->text, error->where);
-    return 1;
-}
+static void report(const DsError* error) { fprintf(stderr, "%s: %s %s\n", error->code, error->text, error->where); }
 
 /* bf16 values between 0.007 and 2. */
 static void fill(unsigned char* bytes, size_t size)
@@ -94,6 +90,7 @@ int main(int count, char** arguments)
     void* context = NULL;
     CopyUp copyUp;
     int device = 0;
+    int lost = 0;
     int step;
     int i;
     if (count != 6) {
@@ -121,8 +118,10 @@ int main(int count, char** arguments)
     options.layout = "trl-v2";
     options.anchor_every = 4;
     options.keep = atoi(arguments[5]);
-    if (ds_device_open(&options, &publisher, &error) != 0)
-        return refused(&error);
+    if (ds_device_open(&options, &publisher, &error) != 0) {
+        report(&error);
+        return 1;
+    }
     for (step = 1; step <= atoi(arguments[3]); ++step) {
         for (i = 0; i < Tensors; ++i) {
             train(host[i], sizes[i], step);
@@ -132,12 +131,16 @@ int main(int count, char** arguments)
         memset(&done, 0, sizeof done);
         done.size = sizeof done;
         if (ds_device_publish(publisher, tensors, Tensors, NULL, "a trainer in C", &error) != 0
-            || ds_device_wait(publisher, &done, &error) != 0)
-            return refused(&error);
-        printf("%lld %d %llu %llu\n", (long long)done.step, done.anchor, (unsigned long long)done.changed_elements,
-               (unsigned long long)done.bytes_down);
+            || ds_device_wait(publisher, &done, &error) != 0) {
+            report(&error);
+            lost = 1;
+            continue;
+        }
+        printf("%d %lld %d %llu\n", step, (long long)done.step, done.anchor, (unsigned long long)done.bytes_down);
         fflush(stdout);
     }
     ds_device_close(publisher);
-    return 0;
+    for (i = 0; i < Tensors; ++i)
+        free(host[i]);
+    return lost;
 }

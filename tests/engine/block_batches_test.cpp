@@ -284,26 +284,15 @@ TEST_F(BlockBatches, PatchAsOneBlockAfterAnother)
             }
         }
     }
-    EXPECT_GT(device->share().byDevice, 0U);
-    EXPECT_GT(device->share().byProcessor, 0U) << "AssignBytes has no kernel";
+    EXPECT_GT(device->share()->byDevice, 0U);
+    EXPECT_GT(device->share()->byProcessor, 0U) << "AssignBytes has no kernel";
     EXPECT_EQ(scalar().patch(Dtype::BF16), nullptr);
 }
 
 TEST_F(BlockBatches, TypesNarrowerThanAByteArePatchedByTheProcessor)
 {
-    Random random(4);
-    const auto device = test::deviceBackend();
-    const Bytes block = randomBytes(1000, random);
-    const Bytes fresh = randomBytes(1000, random);
-    const PatchPiece pieces[] = { FullBlock { fresh }, XorBlock { block } };
-    const auto blocks = device->patch(Dtype::F4);
-    blocks->add(block, pieces);
-    Bytes expected = block;
-    for (const PatchPiece& piece : pieces)
-        scalar().apply(piece, expected, Dtype::F4);
-    const ByteSpan made = blocks->next().bytes;
-    EXPECT_TRUE(std::equal(made.begin(), made.end(), expected.begin(), expected.end()));
-    EXPECT_EQ(device->share().byDevice, 0U);
+    EXPECT_NE(test::deviceBackend()->patch(Dtype::F8E4M3), nullptr);
+    EXPECT_EQ(test::deviceBackend()->patch(Dtype::F4), nullptr);
 }
 
 TEST_F(BlockBatches, ABlockThatNoSlotHoldsComesInItsTurn)
@@ -326,8 +315,8 @@ TEST_F(BlockBatches, ABlockThatNoSlotHoldsComesInItsTurn)
     EXPECT_EQ(all.positions[1], large.positions[0]);
     EXPECT_TRUE(all.positions[2].empty());
     EXPECT_EQ(all.positions[3], few.positions[0]);
-    EXPECT_EQ(device->share().byProcessor, states.before.size() * 2);
-    EXPECT_EQ(device->share().byDevice, small.before.size() * 4);
+    EXPECT_EQ(device->share()->byProcessor, states.before.size() * 2);
+    EXPECT_EQ(device->share()->byDevice, small.before.size() * 4);
 }
 
 TEST_F(BlockBatches, AnErrorOfTheReceiverEndsThem)
@@ -383,13 +372,13 @@ TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
     const TwoStates states = TwoStates::of(std::size_t { 10 } << 20, 128 * 1024, random);
     const Changes expected = expectedChanges(states, 2);
     EXPECT_EQ(found(*device, states, 2), expected) << "one slot is enough";
-    EXPECT_EQ(device->share().byProcessor, 0U);
+    EXPECT_EQ(device->share()->byProcessor, 0U);
     {
         const auto holder = device->find(2, [](const ChangedBlock&) -> Result<void> { return {}; });
         ASSERT_TRUE(holder->add(ByteSpan(states.before).first(1000), ByteSpan(states.after).first(1000)));
-        const std::uint64_t before = device->share().byProcessor;
+        const std::uint64_t before = device->share()->byProcessor;
         EXPECT_EQ(found(*device, states, 2), expected) << "nothing waits for a slot";
-        EXPECT_EQ(device->share().byProcessor - before, states.before.size() * 2);
+        EXPECT_EQ(device->share()->byProcessor - before, states.before.size() * 2);
         ASSERT_TRUE(holder->finish());
     }
     const auto none = test::deviceBackend(OneSlot - 1);

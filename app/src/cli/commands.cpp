@@ -76,7 +76,8 @@ public:
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
         if (service && !m_options.quiet) {
             tellMeters(**service);
-            reportShare(**service);
+            if (command != "serve")
+                reportShare(**service);
         }
         if (service)
             reportBackend(**service);

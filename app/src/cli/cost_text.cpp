@@ -156,8 +156,8 @@ std::string changes(const app::CostView& cost)
     if (cost.prediction)
         text += predictionText(*cost.prediction) + "\n";
     if (cost.changedFraction)
-        text += "           Of a model on a CUDA device these elements alone come down, each with 2 bytes for its\n"
-                "           position (deltascope/device.h). States in files are compared faster by the processor.\n";
+        text += "           A CUDA device that keeps a copy of its model sends only these elements, each with 2 bytes\n"
+                "           for its position (deltascope/device.h). The processor compares states in files faster.\n";
     return text;
 }
 

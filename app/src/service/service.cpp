@@ -421,10 +421,8 @@ public:
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
     std::optional<DeviceShareView> deviceShare() const override
     {
-        if (diffBackend() != m_device->name())
-            return std::nullopt;
-        const DeviceShare share = m_device->share();
-        return DeviceShareView { share.byDevice, share.byProcessor };
+        const std::optional<DeviceShare> share = m_device->share();
+        return share ? std::optional(DeviceShareView { share->byDevice, share->byProcessor }) : std::nullopt;
     }
 
     std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }

@@ -40,10 +40,10 @@ public:
         const DevicePool* const opened = m_opened;
         return opened ? opened->notices() : std::vector<Error>();
     }
-    DeviceShare share() const noexcept override
+    std::optional<DeviceShare> share() const noexcept override
     {
         const DevicePool* const opened = m_opened;
-        return opened ? opened->share() : DeviceShare {};
+        return opened ? std::optional(opened->share()) : std::nullopt;
     }
 
     std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept override
@@ -84,7 +84,7 @@ public:
     std::unique_ptr<PatchBatches> patch(Dtype dtype) const override
     {
         DevicePool* const opened = pool();
-        return opened ? std::make_unique<DevicePatches>(*opened, *m_processor, dtype) : nullptr;
+        return opened ? DevicePatches::make(*opened, *m_processor, dtype) : nullptr;
     }
 
 private:

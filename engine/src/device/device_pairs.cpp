@@ -29,8 +29,10 @@ Result<void> DevicePairs::add(ByteSpan before, ByteSpan after)
     if (!fits(before.size()))
         DS_CHECK(turn());
     Batch& batch = m_batches[m_filling];
-    if (!batch.slot)
+    if (!batch.slot && !m_hasNoSlot) {
         batch.slot = m_pool.take();
+        m_hasNoSlot = !batch.slot;
+    }
     if (!batch.slot || !fits(before.size()) || before.empty()) {
         DS_CHECK(finish());
         m_pool.count(before.size() + after.size(), false);

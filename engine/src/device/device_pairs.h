@@ -67,6 +67,7 @@ private:
     std::array<Batch, 2> m_batches;
     std::size_t m_filling = 0;
     bool m_isOtherSubmitted = false;
+    bool m_hasNoSlot = false; ///< the processor does the rest
 };
 
 /// DiffBackend::measure() and find() on a device.

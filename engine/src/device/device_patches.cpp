@@ -17,39 +17,10 @@ namespace {
 
 constexpr std::size_t AreaBytes = DeviceSlot::AreaBytes;
 
-/// A piece as a device applies it.
-struct DeviceShape {
-    std::span<const std::uint32_t> elements; ///< empty: as many as there are bits, from the first one on
-    ByteSpan bits;
-    bool isXor;
-};
-
-/// Nothing: the device has no kernel for it.
-std::optional<DeviceShape> shapeOf(const PatchPiece& piece)
-{
-    if (const auto* assigned = std::get_if<AssignElements>(&piece))
-        return DeviceShape { assigned->elements, assigned->bits, false };
-    if (const auto* masks = std::get_if<XorElements>(&piece))
-        return DeviceShape { masks->elements, masks->bits, true };
-    if (const auto* full = std::get_if<FullBlock>(&piece))
-        return DeviceShape { {}, full->bytes, false };
-    if (const auto* mask = std::get_if<XorBlock>(&piece))
-        return DeviceShape { {}, mask->bytes, true };
-    if (std::holds_alternative<std::monostate>(piece))
-        return DeviceShape { {}, {}, true };
-    return std::nullopt;
-}
-
 constexpr std::size_t aligned(std::size_t offset)
 {
     constexpr std::size_t Alignment = 16;
     return (offset + Alignment - 1) / Alignment * Alignment;
-}
-
-/// Behind the bits and the elements of a piece that begins at an aligned offset.
-std::size_t endOf(const DeviceShape& shape, std::size_t at)
-{
-    return aligned(aligned(at + shape.bits.size()) + shape.elements.size_bytes());
 }
 
 /// The same piece, of bytes that lie elsewhere.
@@ -94,6 +65,36 @@ std::vector<PatchCounts> patch(const DiffBackend& processor, MutableByteSpan blo
 
 } // namespace
 
+/// A piece as a device applies it.
+struct DevicePatches::Shape {
+    std::span<const std::uint32_t> elements; ///< empty: as many as there are bits, from the first one on
+    ByteSpan bits;
+    bool isXor;
+
+    /// Behind its bits and its elements, which begin at an aligned offset.
+    std::size_t endFrom(std::size_t at) const { return aligned(aligned(at + bits.size()) + elements.size_bytes()); }
+};
+
+std::optional<std::vector<DevicePatches::Shape>> DevicePatches::shapesOf(std::span<const PatchPiece> pieces)
+{
+    std::vector<Shape> shapes;
+    for (const PatchPiece& piece : pieces) {
+        if (const auto* assigned = std::get_if<AssignElements>(&piece))
+            shapes.push_back({ assigned->elements, assigned->bits, false });
+        else if (const auto* masks = std::get_if<XorElements>(&piece))
+            shapes.push_back({ masks->elements, masks->bits, true });
+        else if (const auto* full = std::get_if<FullBlock>(&piece))
+            shapes.push_back({ {}, full->bytes, false });
+        else if (const auto* mask = std::get_if<XorBlock>(&piece))
+            shapes.push_back({ {}, mask->bytes, true });
+        else if (std::holds_alternative<std::monostate>(piece))
+            shapes.push_back({ {}, {}, true });
+        else
+            return std::nullopt;
+    }
+    return shapes;
+}
+
 /// In the areas of a slot: blocks, what comes back, and the bits and elements of pieces.
 struct DevicePatches::Batch {
     std::unique_ptr<DeviceSlot> slot; ///< null: it failed
@@ -111,20 +112,29 @@ struct DevicePatches::Batch {
     std::optional<Error> failure = {}; ///< of the device
 
     bool isOpen() const noexcept { return slot && !isSubmitted; }
+    /// Where its blocks are once it is complete: the processor repeats them where they came from, for a device that
+    /// failed may still write to where they come back.
+    Area resultArea() const noexcept { return failure ? Area::First : Area::Second; }
 };
+
+std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const DiffBackend& processor, Dtype dtype)
+{
+    if (bitsOf(dtype) % 8 != 0)
+        return nullptr;
+    std::unique_ptr<DevicePatches> made(new DevicePatches(pool, processor, dtype));
+    for (unsigned i = 0; i < 2; ++i) {
+        if (std::unique_ptr<DeviceSlot> slot = pool.take())
+            made->m_batches.push_back(std::make_unique<Batch>(Batch { std::move(slot) }));
+    }
+    return made->m_batches.empty() ? nullptr : std::move(made);
+}
 
 DevicePatches::DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype)
     : m_pool(pool)
     , m_processor(processor)
     , m_dtype(dtype)
-    , m_elementBytes(bitsOf(dtype) % 8 == 0 ? bitsOf(dtype) / 8 : 0)
+    , m_elementBytes(bitsOf(dtype) / 8)
 {
-    for (unsigned i = 0; m_elementBytes > 0 && i < 2; ++i) {
-        std::unique_ptr<DeviceSlot> slot = pool.take();
-        if (!slot)
-            return;
-        m_batches.push_back(std::make_unique<Batch>(Batch { std::move(slot) }));
-    }
 }
 
 DevicePatches::~DevicePatches()
@@ -132,8 +142,8 @@ DevicePatches::~DevicePatches()
     for (const std::unique_ptr<Batch>& batch : m_batches) {
         if (!batch->slot)
             continue;
-        if (batch->isSubmitted)
-            complete(*batch);
+        if (batch->isSubmitted && !batch->isComplete)
+            wait(*batch);
         if (batch->failure)
             m_pool.drop(std::move(batch->slot), *batch->failure);
         else
@@ -151,9 +161,15 @@ bool DevicePatches::takesMore() const
 
 void DevicePatches::add(ByteSpan block, std::span<const PatchPiece> pieces)
 {
-    for (const std::unique_ptr<Batch>& batch : m_batches) {
-        if (batch->isOpen() && addTo(*batch, block, pieces))
-            return;
+    if (const std::optional<std::vector<Shape>> shapes = shapesOf(pieces)) {
+        for (const std::unique_ptr<Batch>& batch : m_batches) {
+            if (!batch->isOpen())
+                continue;
+            if (fits(*batch, block, *shapes))
+                return addTo(*batch, block, pieces, *shapes);
+            if (!batch->blocks.empty())
+                submit(*batch);
+        }
     }
     Waiting waiting;
     waiting.made.assign(block.begin(), block.end());
@@ -162,26 +178,24 @@ void DevicePatches::add(ByteSpan block, std::span<const PatchPiece> pieces)
     m_waiting.push_back(std::move(waiting));
 }
 
-bool DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces)
+bool DevicePatches::fits(const Batch& batch, ByteSpan block, const std::vector<Shape>& shapes)
 {
-    std::vector<DeviceShape> shapes;
     std::size_t end = batch.piecesFilled;
-    for (const PatchPiece& piece : pieces) {
-        const std::optional<DeviceShape> shape = shapeOf(piece);
-        if (!shape)
-            return false;
-        shapes.push_back(*shape);
-        end = endOf(*shape, end);
-    }
-    if (block.size() > AreaBytes - batch.filled || end > AreaBytes)
-        return false;
+    for (const Shape& shape : shapes)
+        end = shape.endFrom(end);
+    return block.size() <= AreaBytes - batch.filled && end <= AreaBytes;
+}
+
+void DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces,
+                          const std::vector<Shape>& shapes)
+{
     DeviceSlot& slot = *batch.slot;
     const std::size_t at = batch.filled;
     std::copy(block.begin(), block.end(), slot.host(Area::First).subspan(at).begin());
     const MutableByteSpan room = slot.host(Area::Third);
     const std::size_t firstPiece = batch.pieces.size();
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const DeviceShape& shape = shapes[i];
+        const Shape& shape = shapes[i];
         const std::size_t bitsAt = batch.piecesFilled;
         const std::size_t elementsAt = aligned(bitsAt + shape.bits.size());
         const ByteSpan elements = std::as_bytes(shape.elements);
@@ -194,7 +208,7 @@ bool DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPie
         batch.pieces.push_back({ positions.empty() ? 0 : slot.device(Area::Third) + elementsAt,
                                  slot.device(Area::Third) + bitsAt, bits.size() / m_elementBytes,
                                  std::uint64_t { shape.isXor } });
-        batch.piecesFilled = endOf(shape, bitsAt);
+        batch.piecesFilled = shape.endFrom(bitsAt);
     }
     batch.blocks.push_back({ slot.device(Area::First) + at, shapes.size() });
     batch.sizes.push_back(block.size());
@@ -209,11 +223,11 @@ bool DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPie
     m_waiting.push_back(std::move(waiting));
     if (batch.filled + blockBytesOf(m_dtype) > AreaBytes || batch.piecesFilled > AreaBytes / 4 * 3)
         submit(batch);
-    return true;
 }
 
 void DevicePatches::submit(Batch& batch)
 {
+    batch.did.resize(batch.pieces.size());
     batch.isSubmitted = true;
     DeviceSlot& slot = *batch.slot;
     const auto submitAll = [&]() -> Result<void> {
@@ -222,7 +236,6 @@ void DevicePatches::submit(Batch& batch)
         DeviceQueue& queue = slot.queue();
         const NanRule<std::uint64_t> nan = nanRule<std::uint64_t>(m_dtype);
         const DeviceBits bits { nan.flip, nan.mask, nan.limit, zeroSign(m_dtype) };
-        batch.did.resize(batch.pieces.size());
         DS_CHECK(queue.call(queue.module().replay, batch.blocks.data(), std::uint64_t { batch.blocks.size() },
                             batch.pieces.data(), std::uint32_t { m_elementBytes }, &bits, batch.did.data()));
         return slot.bringDown(Area::Second, Area::First, batch.filled);
@@ -231,15 +244,20 @@ void DevicePatches::submit(Batch& batch)
         batch.failure = submitted.error();
 }
 
+void DevicePatches::wait(Batch& batch)
+{
+    if (batch.failure)
+        return;
+    DeviceQueue& queue = batch.slot->queue();
+    if (const Result<void> done = queue.call(queue.module().wait); !done)
+        batch.failure = done.error();
+}
+
 void DevicePatches::complete(Batch& batch)
 {
     if (std::exchange(batch.isComplete, true))
         return;
-    DeviceQueue& queue = batch.slot->queue();
-    if (!batch.failure) {
-        if (const Result<void> done = queue.call(queue.module().wait); !done)
-            batch.failure = done.error();
-    }
+    wait(batch);
     m_pool.count(std::accumulate(batch.sizes.begin(), batch.sizes.end(), std::size_t { 0 }), !batch.failure);
     if (!batch.failure) {
         std::transform(batch.onHost.begin(), batch.onHost.end(), batch.did.begin(), std::back_inserter(batch.counts),
@@ -248,11 +266,9 @@ void DevicePatches::complete(Batch& batch)
     }
     std::size_t at = 0;
     for (std::size_t i = 0; i < batch.blocks.size(); ++i) {
-        const ByteSpan block = batch.slot->host(Area::First).subspan(at, batch.sizes[i]);
-        const MutableByteSpan out = batch.slot->host(Area::Second).subspan(at, batch.sizes[i]);
-        std::copy(block.begin(), block.end(), out.begin());
+        const MutableByteSpan block = batch.slot->host(batch.resultArea()).subspan(at, batch.sizes[i]);
         const std::vector<PatchCounts> counts = patch(
-            m_processor, out, std::span(batch.onHost).subspan(batch.counts.size(), batch.blocks[i].pieces), m_dtype);
+            m_processor, block, std::span(batch.onHost).subspan(batch.counts.size(), batch.blocks[i].pieces), m_dtype);
         batch.counts.insert(batch.counts.end(), counts.begin(), counts.end());
         at = alignedInArea(at + batch.sizes[i]);
     }
@@ -271,7 +287,7 @@ PatchedBlock DevicePatches::next()
     if (!batch.isSubmitted)
         submit(batch);
     complete(batch);
-    return { batch.slot->host(Area::Second).subspan(m_returned->at, m_returned->bytes),
+    return { batch.slot->host(batch.resultArea()).subspan(m_returned->at, m_returned->bytes),
              std::span(batch.counts).subspan(m_returned->firstPiece, m_returned->pieces) };
 }
 

@@ -16,8 +16,8 @@ namespace deltascope {
 /// kernel for, and batches whose device fails.
 class DevicePatches final : public PatchBatches {
 public:
-    /// `processor`: outlives it.
-    DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
+    /// Null: no slot is free, or elements are narrower than a byte. `processor`: outlives it.
+    static std::unique_ptr<PatchBatches> make(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
     ~DevicePatches() override; ///< waits for what the device does
     DevicePatches(const DevicePatches&) = delete;
     DevicePatches& operator=(const DevicePatches&) = delete;
@@ -39,9 +39,14 @@ private:
         std::vector<PatchCounts> counts; ///< of `made`
     };
 
-    /// False: it does not fit, or the device has no kernel for a piece.
-    bool addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces);
+    struct Shape;
+    DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
+    /// Nothing: the device has no kernel for one of them.
+    static std::optional<std::vector<Shape>> shapesOf(std::span<const PatchPiece> pieces);
+    static bool fits(const Batch& batch, ByteSpan block, const std::vector<Shape>& shapes);
+    void addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces, const std::vector<Shape>& shapes);
     void submit(Batch& batch);
+    void wait(Batch& batch);
     /// Waits for the device, or lets the processor repeat what failed.
     void complete(Batch& batch);
     /// Takes back what next() returned last.
@@ -50,8 +55,8 @@ private:
     DevicePool& m_pool;
     const DiffBackend& m_processor;
     Dtype m_dtype;
-    unsigned m_elementBytes; ///< 0: elements are narrower than a byte
-    std::vector<std::unique_ptr<Batch>> m_batches; ///< as many as there were slots, two at most
+    unsigned m_elementBytes;
+    std::vector<std::unique_ptr<Batch>> m_batches; ///< as many as there were slots, one or two
     std::deque<Waiting> m_waiting; ///< in order
     std::optional<Waiting> m_returned;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
 
 namespace deltascope {
 
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t MostMemory = std::uint64_t { 1 } << 30;
 constexpr std::uint64_t FreeShare = 10;
-constexpr std::size_t MostSlots = 12; ///< 240 MiB of pinned memory, with what their queues need
+constexpr std::size_t MostSlots = 8; ///< 256 MiB of pinned memory, with what their queues need at most
 
 } // namespace
 
@@ -24,6 +25,7 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
     std::unique_ptr<DevicePool> pool(new DevicePool(*module, device));
     DS_TRY(const DeviceInfo info, pool->describe());
     const std::uint64_t allowed = memory.value_or(std::min(info.freeBytes / FreeShare, MostMemory));
+    pool->m_idle.reserve(MostSlots); // giveBack() is called where nothing may fail
     pool->m_most = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
     if (pool->m_most == 0)
         return fail(Code::NoSpace,
@@ -63,14 +65,26 @@ std::unique_ptr<DeviceSlot> DevicePool::take()
             return nullptr;
         ++m_open;
     }
-    Result<std::unique_ptr<DeviceSlot>> opened = DeviceSlot::open(m_module, m_device);
+    Result<std::unique_ptr<DeviceSlot>> opened = openSlot();
     if (opened)
         return std::move(*opened);
     drop(nullptr, opened.error());
+    const std::lock_guard lock(m_mutex);
+    if (m_open > 0)
+        m_most = m_open; // there is no room for more: it takes long to find that out again and again
     return nullptr;
 }
 
-void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot)
+Result<std::unique_ptr<DeviceSlot>> DevicePool::openSlot()
+{
+    try {
+        return DeviceSlot::open(m_module, m_device);
+    } catch (const std::bad_alloc&) {
+        return fail(Code::NoSpace, "there is no memory of the host for a batch");
+    }
+}
+
+void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot) noexcept
 {
     const std::lock_guard lock(m_mutex);
     m_idle.push_back(std::move(slot));

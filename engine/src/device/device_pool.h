@@ -27,7 +27,7 @@ public:
 
     /// Null: all are in use, or the device failed; then the processor does the work.
     std::unique_ptr<DeviceSlot> take();
-    void giveBack(std::unique_ptr<DeviceSlot> slot);
+    void giveBack(std::unique_ptr<DeviceSlot> slot) noexcept;
     /// Closes a slot that failed (null: it could not be opened), keeps what `error` says for notices(), and gives the
     /// device up if it does not recover from that.
     void drop(std::unique_ptr<DeviceSlot> slot, const Error& error);
@@ -43,13 +43,15 @@ private:
     {
     }
 
+    Result<std::unique_ptr<DeviceSlot>> openSlot();
+
     const DeviceModule& m_module;
     DeviceHandle* m_device;
-    std::size_t m_most = 0; ///< slots
     std::atomic<bool> m_isLost = false;
     std::atomic<std::uint64_t> m_byDevice = 0;
     std::atomic<std::uint64_t> m_byProcessor = 0;
     mutable std::mutex m_mutex; ///< guards what follows
+    std::size_t m_most = 0; ///< slots
     std::size_t m_open = 0; ///< slots, taken or idle
     std::vector<std::unique_ptr<DeviceSlot>> m_idle;
     std::vector<Error> m_notices;

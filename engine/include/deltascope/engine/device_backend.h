@@ -17,10 +17,11 @@ struct DeviceShare {
 };
 
 /// The DiffBackend "cuda". Its first use loads the module and opens the first device of this machine. The device does
-/// batches: measure(), find() and patch() copy them to it, two by turns, and results back. A block that is asked for
-/// alone takes longer to copy than to compare, so the processor does those. Where the device fails, the processor
-/// repeats the batch, so every result is right, and notices() reports it; this object does not use a device again that
-/// did not recover. Any thread.
+/// batches: measure(), find() and patch() copy them to it, two by turns, and results back. To copy one block takes
+/// longer than to compare it, so the processor does single blocks. Where the device fails, the processor repeats the
+/// batch, so every result is right, and notices() reports it; this object does not use a device again that did not
+/// recover. Memory: 8 batches, each 32 MiB of the device and as much of the host, pinned, are kept until the end. Any
+/// thread.
 class DeviceBackend : public DiffBackend {
 public:
     using Load = std::function<Result<const DeviceModule*>()>;
@@ -32,8 +33,8 @@ public:
 
     /// The device and its driver. Opens it. Errors: Unsupported (no module, driver or device), Io, NoSpace.
     virtual Result<DeviceInfo> describe() const = 0;
-    /// Of all batches so far.
-    virtual DeviceShare share() const noexcept = 0;
+    /// Of all batches so far; nothing: the device was not opened. Does not open it.
+    virtual std::optional<DeviceShare> share() const noexcept = 0;
 };
 
 /// Loads the module of a file, once for each, and never unloads it. Errors: Unsupported (there is none, or one of

@@ -78,7 +78,7 @@ Result<PathPtr> openPath(const Run& run, const Plan& plan, const ReadRules& rule
 class ReplayObserver {
 public:
     virtual ~ReplayObserver() = default;
-    /// False: it only counts. Then `state` may be empty, and onPiece() is not called. Asked before the first block.
+    /// False: it only counts. Then `state` may be empty, and onPiece() may not be called. Asked before the first block.
     virtual bool looksAtBlocks() const { return true; }
     /// Before the piece of a link is applied to `state`. Not called for the first link, which makes the state.
     virtual void onPiece(std::size_t link, std::uint64_t begin, ByteSpan state, const PatchPiece& piece);
