@@ -105,6 +105,17 @@ void writeCheckpoint(const std::string& path, std::size_t bytes, const std::vect
         fail(fmt::format("{} cannot be written", path));
 }
 
+/// What all threads made together, once they are done.
+std::uint64_t joined(std::vector<std::thread>& threads, const std::vector<std::uint64_t>& sums)
+{
+    for (std::thread& thread : threads)
+        thread.join();
+    std::uint64_t all = 0;
+    for (const std::uint64_t sum : sums)
+        all ^= sum;
+    return all;
+}
+
 /// All that a comparison must read, and the least work on it. Each thread takes every n-th stretch.
 std::uint64_t readBoth(const std::array<std::string, 2>& paths, unsigned threads)
 {
@@ -131,12 +142,7 @@ std::uint64_t readBoth(const std::array<std::string, 2>& paths, unsigned threads
             close(a);
             close(b);
         });
-    for (std::thread& thread : running)
-        thread.join();
-    std::uint64_t all = 0;
-    for (const std::uint64_t sum : sums)
-        all ^= sum;
-    return all;
+    return joined(running, sums);
 }
 
 /// The least that hashes a file: each thread takes every n-th MiB, as the leaves of a tensor are cut.
@@ -168,12 +174,7 @@ std::uint64_t readAndHash(const std::string& path, unsigned threads)
             XXH3_freeState(state);
             close(file);
         });
-    for (std::thread& thread : running)
-        thread.join();
-    std::uint64_t all = 0;
-    for (const std::uint64_t sum : sums)
-        all ^= sum;
-    return all;
+    return joined(running, sums);
 }
 
 FileState openedState(Workbench& bench, const std::string& folder, const char* name)
