@@ -51,7 +51,7 @@ say "building the window"
 build "the window" deltascope-desktop deltascope_icons
 if grep -q "^DELTASCOPE_NVCC:[^=]*=/" build/release/CMakeCache.txt; then
     say "building the module for CUDA devices"
-    build "the module" deltascope_cuda
+    build "the module" deltascope_cuda deltascope_device
 fi
 say "built, $(since "$began") after the packages: build/release/bin/deltascope and build/release/bin/deltascope-desktop"
 case $face in
