@@ -381,7 +381,7 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
             expectNothingLeaked();
         }
     }
-    EXPECT_GT(withoutNotice, 0U);
+    EXPECT_TRUE(withoutNotice > 0 || test::UnderSanitizer); // which tries too few calls to say
 }
 
 TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
