@@ -519,6 +519,8 @@ template <class Value> Result<Address> Queue::sendUp(const std::vector<Value>& v
 {
     const std::uint64_t bytes = values.size() * sizeof(Value);
     const Arena::Place place = m_arena.take(bytes);
+    if (values.empty())
+        return place.device;
     std::memcpy(place.host, values.data(), bytes);
     DS_CHECK(upload(place.device, place.host, bytes));
     return place.device;
