@@ -381,6 +381,10 @@ TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
         EXPECT_EQ(device->share()->byProcessor - before, states.before.size() * 2);
         ASSERT_TRUE(holder->finish());
     }
+    const std::uint64_t before = device->share()->byProcessor;
+    const Patched patched = Patched::of(std::size_t { 9 } << 20, Dtype::BF16, false, random);
+    EXPECT_TRUE(patched.by(*device, Dtype::BF16) == patched.expected(Dtype::BF16));
+    EXPECT_EQ(device->share()->byProcessor, before) << "one slot is enough";
     const auto none = test::deviceBackend(OneSlot - 1);
     EXPECT_FALSE(none->isSupportedHere());
     EXPECT_NE(none->obstacle().find("31 MiB of the memory of"), std::string::npos) << none->obstacle();

@@ -161,6 +161,7 @@ bool DevicePatches::takesMore() const
 
 void DevicePatches::add(ByteSpan block, std::span<const PatchPiece> pieces)
 {
+    release(); // its slot may be the only one
     if (const std::optional<std::vector<Shape>> shapes = shapesOf(pieces)) {
         for (const std::unique_ptr<Batch>& batch : m_batches) {
             if (!batch->isOpen())
