@@ -45,7 +45,8 @@ template <class Io> void describe(Io& io, Of<Io, TaskView>& task)
     io("backend_notices", absentIfEmpty(task.backendNotices),
        "what that did not do as asked: a device failed, and the processor did its work; absent: nothing");
     io("device_bytes", absentIfEmpty(task.deviceBytes),
-       "that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked "
+       "that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was "
+       "asked "
        "for");
     if (io.has("not_kept")) // servers and records of earlier versions have none
         io("not_kept", task.notKept, "why what happened last is not on disk: it would be lost with the daemon");
