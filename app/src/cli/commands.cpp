@@ -54,66 +54,39 @@ public:
         }
         if (command == "gui")
             return report(becomeGui(m_options).error(), m_options.json);
+        const auto began = std::chrono::steady_clock::now();
+        Result<app::Settings> settings = settingsFor(command);
+        if (!settings)
+            return report(settings.error(), m_options.json);
+        Result<std::unique_ptr<app::Service>> service = app::Service::create(*settings);
+        const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
+        if (service && !m_options.quiet) {
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+            writeErr(metersText(service->get()->meters()));
+            if (command != "serve") // which has no end that a rate could be of
+                writeErr(deviceText(service->get()->deviceShare(), took.count()));
+        }
+        if (service) // also where everything else is quiet: who asked for a device learns that it was not used
+            writeErr(backendNoticesText(service->get()->backendNotices()));
+        return status ? *status : report(status.error(), m_options.json);
+    }
+
+private:
+    Result<app::Settings> settingsFor(const std::string& command) const
+    {
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
         if (!m_options.backend.empty())
             settings.diffBackend = m_options.backend;
         if (!m_options.limitRate.empty()) {
-            const Result<std::uint64_t> limit = parseSize(m_options.limitRate);
-            if (!limit)
-                return report(limit.error(), m_options.json);
-            settings.bytesPerSecond = *limit;
+            DS_TRY(settings.bytesPerSecond, parseSize(m_options.limitRate));
         }
         if (!m_options.deviceMemory.empty()) {
-            const Result<std::uint64_t> memory = parseSize(m_options.deviceMemory);
-            if (!memory)
-                return report(memory.error(), m_options.json);
-            settings.deviceMemory = *memory;
+            DS_TRY(settings.deviceMemory, parseSize(m_options.deviceMemory));
         }
         if (command == "serve" || command == "export" || m_options.serve)
             settings.jobsAtOnce = 4; // following a run must not hold up what is asked about it
-        Result<std::unique_ptr<app::Service>> service = app::Service::create(settings);
-        const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
-        if (service && !m_options.quiet) {
-            tellMeters(**service);
-            if (command != "serve")
-                reportShare(**service);
-        }
-        if (service)
-            reportBackend(**service);
-        return status ? *status : report(status.error(), m_options.json);
-    }
-
-private:
-    void tellMeters(const app::Service& service) const
-    {
-        for (const app::StoreMeterView& meter : service.meters()) {
-            if (meter.requests > 0)
-                writeErr(safe(meterText(meter)) + "\n");
-        }
-    }
-
-    /// Also where everything else is quiet: who asked for a device learns that it was not used.
-    static void reportBackend(const app::Service& service)
-    {
-        for (const Error& notice : service.backendNotices())
-            writeErr(safe("note: " + notice.text + "\n      " + std::string(notice.remedyText())) + "\n");
-    }
-
-    void reportShare(const app::Service& service) const
-    {
-        const std::optional<app::DeviceShareView> share = service.deviceShare();
-        if (!share)
-            return;
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - m_began;
-        const std::uint64_t all = share->byDevice + share->byProcessor;
-        const double rate = static_cast<double>(share->byDevice) / std::max(took.count(), 1e-3);
-        if (all == 0)
-            writeErr("cuda: there were no batches for the device; the processor did the work\n");
-        else
-            writeErr(fmt::format("cuda: {} of {} in batches on the device, {}/s{}\n", bytesText(share->byDevice),
-                                 bytesText(all), bytesText(static_cast<std::uint64_t>(rate)),
-                                 share->byProcessor > 0 ? "; the processor did the rest" : ""));
+        return settings;
     }
 
     Result<int> dispatch(const std::string& command, app::Service& service)
@@ -584,7 +557,6 @@ private:
     }
 
     const Options& m_options;
-    std::chrono::steady_clock::time_point m_began = std::chrono::steady_clock::now();
     Style m_style;
     std::vector<CommandWords> m_words;
 };

@@ -425,18 +425,6 @@ std::string publishText(const app::PublishView& result, const Style& style)
     return text;
 }
 
-std::string meterText(const app::StoreMeterView& meter)
-{
-    std::string text =
-        fmt::format("{}: {} {}, {} in, {} out", meter.source, meter.requests,
-                    meter.requests == 1 ? "request" : "requests", bytesText(meter.bytesIn), bytesText(meter.bytesOut));
-    if (meter.retries > 0)
-        text += fmt::format(", {} repeated", meter.retries);
-    if (meter.bytesFromCache > 0)
-        text += fmt::format(", {} from the cache", bytesText(meter.bytesFromCache));
-    return text;
-}
-
 std::string doctorText(const app::DoctorView& report, const Style& style)
 {
     std::string text;

@@ -45,8 +45,15 @@ std::string actText(const app::DiscardView& view, const std::string& command, co
 std::string actText(const app::AnnotatedView& view, const std::string& command, const Style& style);
 std::string plannedPublicationText(const app::PublishView& view, const std::string& command, const Style& style);
 std::string doctorText(const app::DoctorView& report, const Style& style);
-/// What a command moved over the network, in one line.
-std::string meterText(const app::StoreMeterView& meter);
+// At the end of a command; empty, or whole lines.
+
+/// What it moved over the network.
+std::string metersText(const std::vector<app::StoreMeterView>& meters);
+/// How much a device did of its work in so many seconds; nothing: none was opened.
+std::string deviceText(const std::optional<app::DeviceShareView>& share, double seconds);
+/// What a backend did not do as it was asked to.
+std::string backendNoticesText(const std::vector<Error>& notices);
+
 std::string problemText(const app::ProblemView& problem, const Style& style);
 /// "Problems", or "Notices" where nothing among them is wrong.
 std::string problemsHeading(const std::vector<app::ProblemView>& problems);

@@ -20,8 +20,8 @@ template <class Format> class MoveMeterOf final : public MoveMeter {
 public:
     MoveMeterOf(const Format& format, Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend)
         : MoveMeter(versions)
-        , m_backend(backend)
-        , m_changed(std::move(backend))
+        , m_backend(std::move(backend))
+        , m_changed(*m_backend)
         , m_format(format)
         , m_dtype(dtype)
         , m_first(versions)

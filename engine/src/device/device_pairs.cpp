@@ -12,10 +12,8 @@ DevicePairs::~DevicePairs()
     for (Batch& batch : m_batches) {
         if (!batch.stretches.empty())
             wait(batch);
-        if (batch.failure)
-            m_pool.drop(std::move(batch.slot), *batch.failure);
-        else if (batch.slot)
-            m_pool.giveBack(std::move(batch.slot));
+        if (batch.slot)
+            m_pool.giveBack(std::move(batch.slot), batch.failure);
     }
 }
 
@@ -91,10 +89,9 @@ void DevicePairs::submit(std::size_t which)
 
 void DevicePairs::wait(Batch& batch)
 {
-    DeviceQueue& queue = batch.slot->queue();
     if (batch.failure)
         return;
-    if (const Result<void> done = queue.call(queue.module().wait); !done)
+    if (const Result<void> done = batch.slot->queue().wait(); !done)
         batch.failure = done.error();
 }
 
@@ -117,7 +114,7 @@ Result<void> DevicePairs::deliver(std::size_t which)
     Result<void> taken;
     for (std::size_t i = 0; taken && i < before.size(); ++i)
         taken = m_processor->add(before[i], after[i]);
-    m_pool.drop(std::move(batch.slot), *std::exchange(batch.failure, std::nullopt));
+    m_pool.giveBack(std::move(batch.slot), std::exchange(batch.failure, std::nullopt));
     return taken;
 }
 

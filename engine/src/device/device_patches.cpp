@@ -144,10 +144,7 @@ DevicePatches::~DevicePatches()
             continue;
         if (batch->isSubmitted && !batch->isComplete)
             wait(*batch);
-        if (batch->failure)
-            m_pool.drop(std::move(batch->slot), *batch->failure);
-        else
-            m_pool.giveBack(std::move(batch->slot));
+        m_pool.giveBack(std::move(batch->slot), batch->failure);
     }
 }
 
@@ -249,8 +246,7 @@ void DevicePatches::wait(Batch& batch)
 {
     if (batch.failure)
         return;
-    DeviceQueue& queue = batch.slot->queue();
-    if (const Result<void> done = queue.call(queue.module().wait); !done)
+    if (const Result<void> done = batch.slot->queue().wait(); !done)
         batch.failure = done.error();
 }
 
@@ -298,10 +294,9 @@ void DevicePatches::release()
     if (!returned || !returned->batch || --returned->batch->left > 0)
         return;
     Batch& batch = *returned->batch;
-    std::unique_ptr<DeviceSlot> slot = std::move(batch.slot);
     if (batch.failure)
-        m_pool.drop(std::move(slot), *batch.failure);
-    batch = Batch { std::move(slot) };
+        m_pool.giveBack(std::move(batch.slot), batch.failure);
+    batch = Batch { std::move(batch.slot) };
 }
 
 } // namespace deltascope

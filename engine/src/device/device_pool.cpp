@@ -68,7 +68,7 @@ std::unique_ptr<DeviceSlot> DevicePool::take()
     Result<std::unique_ptr<DeviceSlot>> opened = openSlot();
     if (opened)
         return std::move(*opened);
-    drop(nullptr, opened.error());
+    drop(opened.error());
     const std::lock_guard lock(m_mutex);
     if (m_open > 0)
         m_most = m_open; // there is no room for more: it takes long to find that out again and again
@@ -84,15 +84,18 @@ Result<std::unique_ptr<DeviceSlot>> DevicePool::openSlot()
     }
 }
 
-void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot) noexcept
+void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot, const std::optional<Error>& failure)
 {
+    if (failure) {
+        slot.reset();
+        return drop(*failure);
+    }
     const std::lock_guard lock(m_mutex);
     m_idle.push_back(std::move(slot));
 }
 
-void DevicePool::drop(std::unique_ptr<DeviceSlot> slot, const Error& error)
+void DevicePool::drop(const Error& error)
 {
-    slot.reset();
     const bool lost = error.code != Code::NoSpace; // memory may be free again
     const bool wasLost = lost ? m_isLost.exchange(true) : m_isLost.load();
     const Error notice { error.code,

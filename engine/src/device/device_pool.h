@@ -27,10 +27,9 @@ public:
 
     /// Null: all are in use, or the device failed; then the processor does the work.
     std::unique_ptr<DeviceSlot> take();
-    void giveBack(std::unique_ptr<DeviceSlot> slot) noexcept;
-    /// Closes a slot that failed (null: it could not be opened), keeps what `error` says for notices(), and gives the
-    /// device up if it does not recover from that.
-    void drop(std::unique_ptr<DeviceSlot> slot, const Error& error);
+    /// `failure`: of the device. Then the slot is closed, notices() reports it, and nobody gets a slot any more if the
+    /// device does not recover from it.
+    void giveBack(std::unique_ptr<DeviceSlot> slot, const std::optional<Error>& failure);
     std::vector<Error> notices() const;
     /// Bytes of batches that were done, of both sides of a pair; `byDevice`: else the processor did them.
     void count(std::size_t bytes, bool byDevice) noexcept { (byDevice ? m_byDevice : m_byProcessor) += bytes; }
@@ -44,6 +43,8 @@ private:
     }
 
     Result<std::unique_ptr<DeviceSlot>> openSlot();
+    /// Counts a slot out that is closed, or was never opened.
+    void drop(const Error& error);
 
     const DeviceModule& m_module;
     DeviceHandle* m_device;

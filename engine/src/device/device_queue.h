@@ -30,6 +30,7 @@ public:
     }
     /// Copies from the memory of the device; the bytes are there after wait().
     Result<void> fetch(MutableByteSpan to, std::uint64_t from);
+    Result<void> wait() { return call(m_module.wait); }
     const DeviceModule& module() const noexcept { return m_module; }
     DeviceQueueHandle* handle() const noexcept { return m_queue; } ///< for functions that cannot fail
 

@@ -1,11 +1,10 @@
 #include "deltascope/engine/block_batches.h"
 
 #include "deltascope/engine/diff_backend.h"
+#include "diff/changed_elements.h"
 #include "diff/each_moments.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace deltascope {
 
@@ -27,28 +26,22 @@ private:
 class ChangesAtOnce final : public PairBatches {
 public:
     ChangesAtOnce(const DiffBackend& backend, unsigned elementBytes, UseChanges use)
-        : m_backend(backend)
+        : m_changed(backend)
         , m_elementBytes(elementBytes)
         , m_use(std::move(use))
     {
     }
     Result<void> add(ByteSpan before, ByteSpan after) override
     {
-        const std::size_t room = before.size() / m_elementBytes + DiffBackend::SlackElements;
-        m_positions.resize(std::max(m_positions.size(), room));
-        m_values.resize(std::max(m_values.size(), room * m_elementBytes));
-        const std::size_t found = m_backend.extract(before, after, m_elementBytes, m_positions.data(), m_values.data());
-        return m_use(
-            { before, after, std::span(m_positions).first(found), ByteSpan(m_values).first(found * m_elementBytes) });
+        const std::span<const std::uint32_t> positions = m_changed.find(before, after, m_elementBytes);
+        return m_use({ before, after, positions, m_changed.values() });
     }
     Result<void> finish() override { return {}; }
 
 private:
-    const DiffBackend& m_backend;
+    ChangedElements m_changed;
     unsigned m_elementBytes;
     UseChanges m_use;
-    std::vector<std::uint32_t> m_positions;
-    std::vector<std::byte> m_values;
 };
 
 } // namespace

@@ -12,8 +12,9 @@ namespace deltascope {
 /// Finds the elements of blocks whose bits differ. One thread.
 class ChangedElements {
 public:
-    explicit ChangedElements(std::shared_ptr<const DiffBackend> backend)
-        : m_backend(std::move(backend))
+    /// `backend` outlives it.
+    explicit ChangedElements(const DiffBackend& backend)
+        : m_backend(backend)
     {
     }
 
@@ -23,14 +24,18 @@ public:
         const std::size_t room = a.size() / elementBytes + DiffBackend::SlackElements;
         m_positions.resize(std::max(m_positions.size(), room));
         m_values.resize(std::max(m_values.size(), room * elementBytes));
-        const std::size_t found = m_backend->extract(a, b, elementBytes, m_positions.data(), m_values.data());
+        const std::size_t found = m_backend.extract(a, b, elementBytes, m_positions.data(), m_values.data());
+        m_valueBytes = found * elementBytes;
         return std::span(m_positions).first(found);
     }
+    /// The bits in `b` of what find() found, one after another; valid as long.
+    ByteSpan values() const { return ByteSpan(m_values).first(m_valueBytes); }
 
 private:
-    std::shared_ptr<const DiffBackend> m_backend;
+    const DiffBackend& m_backend;
     std::vector<std::uint32_t> m_positions;
-    std::vector<std::byte> m_values; ///< that extract() finds as well
+    std::vector<std::byte> m_values;
+    std::size_t m_valueBytes = 0;
 };
 
 } // namespace deltascope

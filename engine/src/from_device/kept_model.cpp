@@ -111,7 +111,7 @@ Result<void> KeptModel::eachPart(const std::vector<DeviceTensor>& tensors, const
     if (!parts.empty())
         DS_CHECK(fetch(0));
     for (std::size_t n = 0; n < parts.size(); ++n) {
-        DS_CHECK(wait());
+        DS_CHECK(m_queue->wait());
         if (n + 1 < parts.size())
             DS_CHECK(fetch(n + 1));
         take(parts[n].tensor, parts[n].at, m_staged[n % 2].first(parts[n].bytes));
@@ -203,7 +203,7 @@ Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
         if (tensors[i].info.bytes() > 0)
             DS_CHECK(m_queue->call(m_queue->module().copy, m_device[i], tensors[i].address, tensors[i].info.bytes()));
     }
-    DS_CHECK(wait());
+    DS_CHECK(m_queue->wait());
     m_deviceIsCurrent = true;
     return {};
 }
@@ -309,7 +309,7 @@ Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& chan
         Use use(*this);
         DS_CHECK(m_queue->call(m_queue->module().extract, static_cast<const DevicePair*>(pairs.data()),
                                std::uint64_t { pairs.size() }, width, places.data()));
-        DS_CHECK(wait());
+        DS_CHECK(m_queue->wait());
         use.done();
         std::vector<std::size_t> again;
         for (std::size_t n = 0; n < left.size(); ++n) {

@@ -74,7 +74,6 @@ private:
     Result<void> compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
     /// Copies the tensors to where the device keeps them, if they are to be kept there.
     Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
-    Result<void> wait() { return m_queue->call(m_queue->module().wait); }
 
     OpenQueue m_openQueue;
     std::vector<std::byte> m_pageable; ///< the memory of m_staged where none is pinned; outlives the queue

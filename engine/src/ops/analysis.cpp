@@ -185,7 +185,7 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         const bool isOfBase = at == links.size() && stretch.plan.fromExternalBase && !error.step;
         const bool isReplaced = error.code == Code::Rewritten && !saysUnlikeRecord(error);
         if (isReplaced || (isOfBase && saysDamage(error))) {
-            if (!isReplaced) // the next look lists a replaced object anew
+            if (!isReplaced) // the next look lists a replaced object again
                 noteDamagedBase(run, error);
             if (options.onSkipped)
                 options.onSkipped(error);

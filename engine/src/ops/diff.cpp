@@ -20,8 +20,8 @@ namespace {
 /// Counts elements that links behind A changed, also those that came back to their old bits.
 class TouchCounter final : public ReplayObserver {
 public:
-    TouchCounter(std::size_t aLink, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
-        : m_changed(std::move(backend))
+    TouchCounter(std::size_t aLink, Dtype dtype, const DiffBackend& backend)
+        : m_changed(backend)
         , m_aLink(aLink)
         , m_elementBytes(std::max(1U, bitsOf(dtype) / 8))
         , m_exact(bitsOf(dtype) >= 8)
@@ -226,7 +226,7 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     WalkOptions watched { means };
     if (aLinkInB)
         watched.observer = [&](std::size_t n) {
-            touched[n] = std::make_unique<TouchCounter>(*aLinkInB, common[n].second->dtype, means.backend);
+            touched[n] = std::make_unique<TouchCounter>(*aLinkInB, common[n].second->dtype, *means.backend);
             return touched[n].get();
         };
     task.beginPhase("compare", right.bytes());

@@ -41,7 +41,7 @@ Result<SampleDistance> sampleDistance(const State& a, const State& b, const Walk
         if (!same || ofB[*same].dtype != tensor.dtype || ofB[*same].shape != tensor.shape)
             continue;
         shared += tensor.elements();
-        if (!hasFractions(tensor.dtype) || !MovedCollector::of(tensor.dtype, means.backend))
+        if (!hasFractions(tensor.dtype) || !MovedCollector::of(tensor.dtype, *means.backend))
             continue;
         sharedBytes += tensor.bytes();
         pairs.push_back({ { i }, { *same }, tensor.dtype });
@@ -69,7 +69,7 @@ Result<SampleDistance> sampleDistance(const State& a, const State& b, const Walk
     DS_TRY(const std::unique_ptr<StateWalk> walkB, b.walk(slicesB, { means }));
     std::vector<double> norms(dtypes.size());
     DS_CHECK(walkPairs(*walkA, *walkB, means.threads, task, [&](std::size_t n, PairReader& reader) -> Result<void> {
-        const std::unique_ptr<MovedCollector> moved = MovedCollector::of(dtypes[n], means.backend);
+        const std::unique_ptr<MovedCollector> moved = MovedCollector::of(dtypes[n], *means.backend);
         DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) { moved->add(x, y); }));
         norms[n] = moved->moved().norm;
         return {};

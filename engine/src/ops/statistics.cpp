@@ -124,7 +124,7 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
     DS_TRY(const WalkMeans means, bench.means());
     const std::unique_ptr<ValueCollector> before = a ? ValueCollector::of(right->dtype) : nullptr;
     const std::unique_ptr<ValueCollector> now = ValueCollector::of(right->dtype);
-    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, means.backend);
+    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, *means.backend);
     TensorStatistics out;
     out.tensor = *right;
     const unsigned passes = statisticsPasses(right->dtype);

@@ -84,7 +84,7 @@ Result<TensorBlocks> compareInBlocks(Workbench& bench, const State& a, const Sta
     const auto walkOf = [&](const State& state) { return state.walk({ { *state.indexOf(tensor) } }, { means }); };
     DS_TRY(const std::unique_ptr<StateWalk> one, walkOf(a));
     DS_TRY(const std::unique_ptr<StateWalk> other, walkOf(b));
-    ChangedElements changed(means.backend);
+    ChangedElements changed(*means.backend);
     task.beginPhase("compare", right->bytes());
     const unsigned width = bitsOf(right->dtype) / 8;
     const auto compare = [&](std::size_t, PairReader& reader) {

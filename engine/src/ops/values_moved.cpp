@@ -17,9 +17,9 @@ template <class Format> class MovedOf final : public MovedCollector {
     using Bits = typename Format::Bits;
 
 public:
-    MovedOf(const Format& format, Dtype dtype, std::shared_ptr<const DiffBackend> backend)
+    MovedOf(const Format& format, Dtype dtype, const DiffBackend& backend)
         : m_format(format)
-        , m_changed(std::move(backend))
+        , m_changed(backend)
         , m_values(numberTable(dtype))
     {
     }
@@ -78,7 +78,7 @@ private:
 
 }
 
-std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype, std::shared_ptr<const DiffBackend> backend)
+std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype, const DiffBackend& backend)
 {
     std::unique_ptr<MovedCollector> out;
     const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format, dtype, backend); };

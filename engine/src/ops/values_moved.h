@@ -12,7 +12,7 @@ namespace deltascope {
 class MovedCollector {
 public:
     /// Null for types without numbers.
-    static std::unique_ptr<MovedCollector> of(Dtype dtype, std::shared_ptr<const DiffBackend> backend);
+    static std::unique_ptr<MovedCollector> of(Dtype dtype, const DiffBackend& backend);
     virtual ~MovedCollector() = default;
     /// Equally long stretches at the same place.
     virtual void add(ByteSpan a, ByteSpan b) = 0;

@@ -43,12 +43,6 @@ struct Settings {
     static Settings fromEnvironment();
 };
 
-/// Who did the batches of a backend with a device, in bytes: of both sides where two states are compared.
-struct DeviceShareView {
-    std::uint64_t byDevice = 0;
-    std::uint64_t byProcessor = 0;
-};
-
 /// Which run is meant and how it is read.
 struct SourceRequest {
     Address source;

@@ -190,4 +190,10 @@ struct DoctorView {
     bool ok = true;
 };
 
+/// Who did the batches of a backend with a device, in bytes: of both sides where two states are compared.
+struct DeviceShareView {
+    std::uint64_t byDevice = 0;
+    std::uint64_t byProcessor = 0;
+};
+
 } // namespace deltascope::app
