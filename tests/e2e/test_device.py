@@ -60,6 +60,9 @@ class Device(E2ETest):
         self.assertEqual(quiet.err, "")
         listed = self.run_ds("ls", run.source, env=self.with_device())
         self.assertNotIn("cuda", listed.err, "nobody asked for a device")
+        looked = self.run_ds("doctor", env=self.environment(DELTASCOPE_CUDA_MODULE=MODULE))
+        self.assertIn("a device of a test", looked.out)
+        self.assertNotIn("batches", looked.err)
         without = self.run_ds("diff", run.at(2), run.at(5))
         self.assertNotIn("cuda", without.err)
 
@@ -73,6 +76,7 @@ class Device(E2ETest):
                 self.assertEqual({**outcome.json(), "seconds": 0}, {**expected, "seconds": 0})
                 self.assertEqual(outcome.err.count(FAILED), 1, outcome)
                 self.assertIn("CUDA_ERROR_ILLEGAL_ADDRESS", outcome.err)
+                self.assertRegex(outcome.err, r"all that follows\n +nvidia-smi", "a line of its own")
 
     def test_a_task_of_a_server_says_that_its_device_failed(self):
         run = self.prepared()

@@ -54,7 +54,7 @@ std::string backendNoticesText(const std::vector<Error>& notices)
 {
     std::string text;
     for (const Error& notice : notices)
-        text += safe("note: " + notice.text + "\n      " + std::string(notice.remedyText())) + "\n";
+        text += fmt::format("note: {}\n      {}\n", safe(notice.text), safe(notice.remedyText()));
     return text;
 }
 

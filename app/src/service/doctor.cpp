@@ -170,7 +170,7 @@ void examineDevice(Examination& examination, const DeviceBackend& device, const 
     }
     examination.note("cuda", info,
                      info ? fmt::format("{}, compute capability {}.{}, {} of {} MiB free, driver for CUDA {}.{}, {}; "
-                                        "--backend cuda uses it; states in files are compared faster by the processor",
+                                        "--backend cuda uses it; the processor compares states in files faster",
                                         info->name, info->major, info->minor, info->freeBytes >> 20,
                                         info->totalBytes >> 20, info->driverVersion / 1000,
                                         info->driverVersion % 1000 / 10, module)

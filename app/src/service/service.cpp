@@ -421,7 +421,8 @@ public:
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
     std::optional<DeviceShareView> deviceShare() const override
     {
-        const std::optional<DeviceShare> share = m_device->share();
+        const bool isMeant = m_bench.diffBackend == m_device->name();
+        const std::optional<DeviceShare> share = isMeant ? m_device->share() : std::nullopt;
         return share ? std::optional(DeviceShareView { share->byDevice, share->byProcessor }) : std::nullopt;
     }
 

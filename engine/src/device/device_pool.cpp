@@ -29,9 +29,9 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
     pool->m_most = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
     if (pool->m_most == 0)
         return fail(Code::NoSpace,
-                    fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB", allowed >> 20,
-                                info.name, DeviceSlot::DeviceBytes >> 20),
-                    {}, "Allow more with --device-memory, or free memory of the device.");
+                    fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB; --device-memory "
+                                "allows more",
+                                allowed >> 20, info.name, DeviceSlot::DeviceBytes >> 20));
     return pool;
 }
 
