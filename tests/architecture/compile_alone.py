@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Has the compiler look at each source file that a build folder knows but did not build, alone, with warnings as errors.
+"""Has the compiler look at each source file that a build folder knows, alone, with warnings as errors.
 
 A file that is only ever compiled in company (DELTASCOPE_UNITY) can lack an include or choose another overload. No code is
-made. Qt's own headers are precompiled, for they take most of the time; all others are what the file includes.
+made. Qt's own headers are precompiled, for they take most of the time; all others are what the file includes. It is a sweep
+(tests/support/sweep.py): each slice looks at every fourth file.
 
 usage: compile_alone.py BUILD_FOLDER
+
+BUILD_FOLDER: configured without DELTASCOPE_UNITY, which hides the files. What is built there was looked at.
 """
 
 import concurrent.futures
@@ -17,6 +20,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from sweep import Sweep
+
+SWEEP = Sweep("compile_alone", 4)
 OUTPUT = ("-c", "-o", "-MT", "-MF")  # with the word behind them
 DROPPED = ("-MD", "-fsanitize", "-fno-sanitize", "-g", "-include", "-include-pch")
 QT = "QtWidgets"
@@ -76,7 +83,8 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     looks = [Look(entry) for entry in entries if entry["file"].endswith(".cpp")]
-    looks = [look for look in looks if look.is_due(build)]
+    looks = sorted((look for look in looks if look.is_due(build)), key=lambda look: look.source)
+    looks = [look for at, look in enumerate(looks) if at % SWEEP.slices in SWEEP.chosen()]
     if not looks:
         sys.exit(f"{build} has built all that it knows: there is nothing to look at")
     moc = sorted({target for look in looks for target in look.moc})

@@ -4,7 +4,7 @@ option(DELTASCOPE_LONG "Time limits of the long tier, where sweeps run whole" OF
 # deltascope_limit(SECONDS OUT): the time limit of a test that needs less than SECONDS in the release build.
 function(deltascope_limit seconds out)
     if(DELTASCOPE_SANITIZE)
-        math(EXPR seconds "10*${seconds}")
+        math(EXPR seconds "5*${seconds}")
     endif()
     if(DELTASCOPE_LONG)
         math(EXPR seconds "20*${seconds}")

@@ -2,6 +2,7 @@
 
 #include "support/device.h"
 #include "support/fake_driver.h"
+#include "support/sanitizer.h"
 
 #include <algorithm>
 #include <deque>
@@ -237,13 +238,21 @@ protected:
     void SetUp() override { test::plan({}); }
 };
 
+/// A search for races tries the first type: a device has the same threads for each.
+template <class T> std::vector<T> someOf(std::vector<T> types)
+{
+    if (test::UnderThreadSanitizer)
+        types.resize(1);
+    return types;
+}
+
 // More than two slots of a device, which take 4 MiB of each side, and less than one.
 constexpr std::size_t Sizes[] = { 2, 200, 128 * 1024, 11 * 1024 * 1024 + 26 };
 
 TEST_F(BlockBatches, MeasureAsOneBlockAfterAnother)
 {
     Random random(1);
-    for (const Dtype dtype : { Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::I64 }) {
+    for (const Dtype dtype : someOf<Dtype>({ Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::I64 })) {
         for (const std::size_t size : Sizes) {
             const std::size_t width = bitsOf(dtype) / 8;
             const TwoStates states =
@@ -261,7 +270,7 @@ TEST_F(BlockBatches, MeasureAsOneBlockAfterAnother)
 TEST_F(BlockBatches, FindAsOneBlockAfterAnother)
 {
     Random random(2);
-    for (const unsigned width : { 1U, 2U, 4U, 8U }) {
+    for (const unsigned width : someOf<unsigned>({ 2, 1, 4, 8 })) {
         for (const std::size_t size : Sizes) {
             const TwoStates states = TwoStates::of(std::max<std::size_t>(size / width, 1) * width, 128 * 1024, random);
             const Changes expected = expectedChanges(states, width);
@@ -275,7 +284,7 @@ TEST_F(BlockBatches, PatchAsOneBlockAfterAnother)
 {
     Random random(3);
     const auto device = test::deviceBackend();
-    for (const Dtype dtype : { Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::F64 }) {
+    for (const Dtype dtype : someOf<Dtype>({ Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::F64 })) {
         for (const std::size_t size : { std::size_t { 8 }, std::size_t { 9 } << 20 }) {
             for (const bool everyKind : { false, true }) {
                 const Patched patched = Patched::of(size, dtype, everyKind, random);

@@ -6,6 +6,7 @@
 #include "support/forwarding_store.h"
 #include "support/generated_store.h"
 #include "support/memory_store.h"
+#include "support/sizes.h"
 #include "support/temp_dir.h"
 
 #include <atomic>
@@ -28,8 +29,7 @@ using test::anyTask;
 using test::CountingStore;
 using test::GeneratedStore;
 using test::MemoryStore;
-
-constexpr std::uint64_t MiB = 1U << 20;
+using test::MiB;
 
 bool isRight(std::string_view key, std::uint64_t offset, ByteSpan bytes)
 {

@@ -9,6 +9,7 @@
 #include "support/any_task.h"
 #include "support/backends.h"
 #include "support/faulty_store.h"
+#include "support/sizes.h"
 
 #include <filesystem>
 #include <fstream>
@@ -342,7 +343,7 @@ TEST(CheckedReads, ACopyWithEqualBytesIsWelcome)
 
 // --- leaves ----------------------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t MiB = 1 << 20;
+using test::MiB;
 
 /// A checkpoint of several leaves: one large tensor between small ones.
 std::shared_ptr<MemoryStore> severalLeaves()

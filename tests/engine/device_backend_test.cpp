@@ -348,7 +348,10 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
     std::size_t withoutNotice = 0;
     for (const cuda::Status status : { 2, 700, 999 }) {
         // The others end the device.
-        const std::uint64_t step = (status == 2 ? 1 : 3) * (test::UnderSanitizer ? 5 : 1);
+        const std::uint64_t step = (status == 2 ? 1 : 3)
+            * (test::UnderThreadSanitizer ? 17
+                   : test::UnderSanitizer ? 5
+                                          : 1);
         for (std::uint64_t call = 1; call <= calls; call += step) {
             test::FakeDriverPlan plan;
             plan.failAtCall = call;

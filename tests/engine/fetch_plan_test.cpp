@@ -1,5 +1,7 @@
 #include "store/cache/fetch_plan.h"
 
+#include "support/sizes.h"
+
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -11,7 +13,7 @@
 namespace deltascope {
 namespace {
 
-constexpr std::uint64_t MiB = 1U << 20;
+using test::MiB;
 
 class FetchPlan : public testing::Test {
 protected:

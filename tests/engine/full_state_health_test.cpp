@@ -2,6 +2,7 @@
 
 #include "audit/first_state.h"
 #include "publish_fixture.h"
+#include "run_steps.h"
 #include "session.h"
 #include "support/memory_store.h"
 
@@ -14,28 +15,25 @@ namespace {
 
 using namespace layout_test;
 
-using Words = std::vector<std::uint16_t>;
-
 constexpr std::uint16_t One = 0x3f80;
-constexpr std::uint16_t Nan = 0x7fc0;
 constexpr std::uint16_t Infinity = 0x7f80;
 constexpr std::uint16_t MinusInfinity = 0xff80;
 
-FileTensor bf16(std::string name, Words words)
+FileTensor bf16(std::string name, Bits words)
 {
     std::string bytes(asText(std::as_bytes(std::span(words))));
     return { tensor(std::move(name), { words.size() }), std::move(bytes) };
 }
 
-Words weights(std::uint16_t seed = 0, std::size_t elements = 64)
+Bits weights(std::uint16_t seed = 0, std::size_t elements = 64)
 {
-    Words words(elements);
+    Bits words(elements);
     for (std::size_t i = 0; i < elements; ++i)
         words[i] = static_cast<std::uint16_t>(0x3c00 + (i * 7 + seed) % 256);
     return words;
 }
 
-Words with(Words words, std::size_t at, std::uint16_t word)
+Bits with(Bits words, std::size_t at, std::uint16_t word)
 {
     words[at] = word;
     return words;
@@ -55,8 +53,6 @@ struct Checkpoints {
     std::int64_t last = 0;
 };
 
-using Steps = std::vector<std::int64_t>;
-
 Run judged(Session& session, const Checkpoints& checkpoints)
 {
     auto run = session.open(checkpoints.store);
@@ -68,18 +64,7 @@ Run judged(Session& session, const Checkpoints& checkpoints)
     return std::move(*run);
 }
 
-Steps suspectSteps(const Run& run)
-{
-    Steps steps;
-    for (const Version& version : run.versions) {
-        EXPECT_EQ(version.suspect, countNotes(version.problems, Code::SuspectValues) > 0);
-        if (version.suspect)
-            steps.push_back(version.step());
-    }
-    return steps;
-}
-
-Steps suspectSteps(const Checkpoints& checkpoints)
+Steps suspectStepsOf(const Checkpoints& checkpoints)
 {
     Session session;
     return suspectSteps(judged(session, checkpoints));
@@ -143,24 +128,24 @@ TEST(FullStateHealth, SeesNanThatTheUnreadCheckpointBeforeHolds)
 
 TEST(FullStateHealth, SeesZerosAndOneValueOfManyElements)
 {
-    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Words(64, 0)) })),
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Bits(64, 0)) })),
               Steps { 200 });
-    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Words(64, One)) })),
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add({ bf16("w", weights()) }).add({ bf16("w", Bits(64, One)) })),
               Steps { 200 });
-    const Words few = weights(0, 63);
-    EXPECT_EQ(suspectSteps(Checkpoints().add({ bf16("w", few) }).add({ bf16("w", Words(63, 0)) })), Steps());
+    const Bits few = weights(0, 63);
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add({ bf16("w", few) }).add({ bf16("w", Bits(63, 0)) })), Steps());
 }
 
 TEST(FullStateHealth, OfAFirstState)
 {
-    const auto alone = [](const Tensors& tensors) { return suspectSteps(Checkpoints().add(tensors)); };
+    const auto alone = [](const Tensors& tensors) { return suspectStepsOf(Checkpoints().add(tensors)); };
     EXPECT_EQ(alone({ bf16("w", with(weights(), 9, Nan)) }), Steps { 100 });
     EXPECT_EQ(alone({ bf16("w", with(weights(), 9, Infinity)) }), Steps { 100 });
     EXPECT_EQ(alone({ bf16("w", weights()) }), Steps());
     // Ranges of observers, and masks, whose other elements have one value.
-    EXPECT_EQ(alone({ bf16("min_val", Words { Infinity }), bf16("max_val", Words { MinusInfinity }) }), Steps());
-    EXPECT_EQ(alone({ bf16("mask", Words { 0, MinusInfinity, 0, 0 }) }), Steps());
-    EXPECT_EQ(alone({ bf16("mask", Words { 0, MinusInfinity, Nan, 0 }) }), Steps { 100 });
+    EXPECT_EQ(alone({ bf16("min_val", Bits { Infinity }), bf16("max_val", Bits { MinusInfinity }) }), Steps());
+    EXPECT_EQ(alone({ bf16("mask", Bits { 0, MinusInfinity, 0, 0 }) }), Steps());
+    EXPECT_EQ(alone({ bf16("mask", Bits { 0, MinusInfinity, Nan, 0 }) }), Steps { 100 });
     FileTensor integers = bf16("ids", with(weights(), 3, Nan));
     integers.info.dtype = Dtype::U16;
     EXPECT_EQ(alone({ integers }), Steps());
@@ -168,18 +153,18 @@ TEST(FullStateHealth, OfAFirstState)
 
 TEST(FullStateHealth, WhatStaysInfiniteIsNoFinding)
 {
-    const Words mask { 0, MinusInfinity, MinusInfinity, 0 };
+    const Bits mask { 0, MinusInfinity, MinusInfinity, 0 };
     Checkpoints run;
     for (std::uint16_t step = 0; step < 3; ++step)
         run.add({ bf16("mask", mask), bf16("max_val", { MinusInfinity }), bf16("w", weights(step)) });
-    EXPECT_EQ(suspectSteps(run), Steps());
+    EXPECT_EQ(suspectStepsOf(run), Steps());
     run.add({ bf16("mask", mask), bf16("max_val", { One }), bf16("w", with(weights(4), 1, Infinity)) });
-    EXPECT_EQ(suspectSteps(run), Steps { 400 });
+    EXPECT_EQ(suspectStepsOf(run), Steps { 400 });
 }
 
 TEST(FullStateHealth, InfinitiesThatAreNoAlarmAreSaidOnceForTheRun)
 {
-    const Words mask { 0, MinusInfinity, MinusInfinity, 0 };
+    const Bits mask { 0, MinusInfinity, MinusInfinity, 0 };
     Checkpoints run;
     for (std::uint16_t step = 0; step < 3; ++step)
         run.add({ bf16("mask", mask), bf16("max_val", { MinusInfinity }), bf16("w", weights(step)) });
@@ -206,26 +191,26 @@ TEST(FullStateHealth, InfinitiesThatAreNoAlarmAreSaidOnceForTheRun)
 
 TEST(FullStateHealth, AWholeLayerOfZerosIsOneThatWasNeverWritten)
 {
-    const auto layer = [](const std::string& name, const Words& norm, const Words& projection) {
+    const auto layer = [](const std::string& name, const Bits& norm, const Bits& projection) {
         return Tensors { bf16(name + ".input_layernorm.weight", norm), bf16(name + ".up_proj.weight", projection),
-                         bf16(name + ".up_proj.bias", Words(8, 0)) };
+                         bf16(name + ".up_proj.bias", Bits(8, 0)) };
     };
     const auto both = [](Tensors a, const Tensors& b) {
         a.insert(a.end(), b.begin(), b.end());
         return a;
     };
-    const Words zeros(64, 0);
-    const Tensors sound = layer("model.layers.0", Words(8, One), weights());
+    const Bits zeros(64, 0);
+    const Tensors sound = layer("model.layers.0", Bits(8, One), weights());
     Session session;
     const deltascope::Run bad =
-        judged(session, Checkpoints().add(both(sound, layer("model.layers.1", Words(8, 0), zeros))));
+        judged(session, Checkpoints().add(both(sound, layer("model.layers.1", Bits(8, 0), zeros))));
     EXPECT_EQ(suspectSteps(bad), Steps { 100 });
     EXPECT_NE(textAt(bad, 100, Code::SuspectValues).find("model.layers.1.input_layernorm.weight is all zeros"),
               std::string::npos);
     // A projection that begins as zeros has a norm beside it; LoRA B has A; norms of some models begin as zeros.
-    EXPECT_EQ(suspectSteps(Checkpoints().add(both(sound, layer("model.layers.1", Words(8, One), zeros)))), Steps());
-    EXPECT_EQ(suspectSteps(Checkpoints().add(both(sound, layer("model.layers.1", Words(8, 0), weights())))), Steps());
-    EXPECT_EQ(suspectSteps(Checkpoints().add(
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add(both(sound, layer("model.layers.1", Bits(8, One), zeros)))), Steps());
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add(both(sound, layer("model.layers.1", Bits(8, 0), weights())))), Steps());
+    EXPECT_EQ(suspectStepsOf(Checkpoints().add(
                   { bf16("layers.0.q.lora_A.weight", weights()), bf16("layers.0.q.lora_B.weight", zeros) })),
               Steps());
 }
@@ -310,7 +295,7 @@ struct WatchedRun {
         for (std::int64_t step = 1; step <= 4; ++step)
             drop(step, weights(static_cast<std::uint16_t>(step)));
     }
-    void drop(std::int64_t step, const Words& words)
+    void drop(std::int64_t step, const Bits& words)
     {
         EXPECT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), safetensorsFile({ bf16("w", words) })));
     }

@@ -3,6 +3,7 @@
 #include "format/trl/trl_dialect.h"
 #include "format/trl/trl_layout.h"
 #include "golden_copy.h"
+#include "run_steps.h"
 #include "tiny_run.h"
 
 // What an analysis finds in values, where it stands, and how far it reaches.
@@ -12,27 +13,13 @@ namespace {
 
 using namespace layout_test;
 
-using Words = std::vector<std::uint16_t>;
-
-const Words All { 0, 1, 2, 3, 4, 5, 6, 7 };
-const Words Zeros(8, 0);
-constexpr std::uint16_t Nan = 0x7fc0;
-
-std::vector<std::int64_t> suspectSteps(const deltascope::Run& run)
-{
-    std::vector<std::int64_t> steps;
-    for (const Version& version : run.versions) {
-        EXPECT_EQ(version.suspect, countNotes(version.problems, Code::SuspectValues) > 0);
-        if (version.suspect)
-            steps.push_back(version.step());
-    }
-    return steps;
-}
+const Bits All { 0, 1, 2, 3, 4, 5, 6, 7 };
+const Bits Zeros(8, 0);
 
 /// A NaN at step 3, in anchors at 5 and 8 where they hold it, too.
 TinyRun withNan(bool atFive, bool atEight)
 {
-    const auto state = [](bool holds) { return holds ? Words { Nan, 1, 2, 3, 4, 5, 6, 7 } : All; };
+    const auto state = [](bool holds) { return holds ? Bits { Nan, 1, 2, 3, 4, 5, 6, 7 } : All; };
     TinyRun run;
     run.anchor(1, All).delta(2, { 1 }, { 2 }).delta(3, { 0 }, { Nan }).delta(4, { 1 }, { 1 });
     run.anchor(5, state(atFive)).delta(6, { 1 }, { 2 }).delta(7, { 1 }, { 1 });
@@ -42,7 +29,6 @@ TinyRun withNan(bool atFive, bool atEight)
 
 TEST(Health, EndsAtTheFirstAnchorThatIsFreeOfIt)
 {
-    using Steps = std::vector<std::int64_t>;
     Session session;
     EXPECT_EQ(suspectSteps(session.analyzed(withNan(false, false).store)), (Steps { 3, 4 }));
     EXPECT_EQ(suspectSteps(session.analyzed(withNan(true, false).store)), (Steps { 3, 4, 5, 6, 7 }));
@@ -82,7 +68,7 @@ TEST(Health, SeesZerosAndOneValue)
     EXPECT_EQ(opened.find(2)->facts->suspectTensors.at(0).suspicion, Suspicion::Zero);
     TinyRun other;
     other.anchor(1, { 0x3f80, 0x3f00, 0x4000, 0x3f80, 0x3f00, 0x4000, 0x3f80, 0x3f00 })
-        .delta(2, { 1, 2, 4, 5, 7 }, Words(5, 0x3f80));
+        .delta(2, { 1, 2, 4, 5, 7 }, Bits(5, 0x3f80));
     opened = session.analyzed(other.store);
     EXPECT_EQ(opened.find(2)->facts->suspectTensors.at(0).suspicion, Suspicion::Constant);
     EXPECT_FALSE(opened.find(1)->suspect);
@@ -91,8 +77,8 @@ TEST(Health, SeesZerosAndOneValue)
 /// Deltas that leave a tensor as it is count from one anchor to the next.
 TEST(Health, AnAnchorThatMovesATensorThatNoDeltaChangesIsSuspect)
 {
-    const Words ones(8, 0x3f80);
-    const Words twos(8, 0x4000);
+    const Bits ones(8, 0x3f80);
+    const Bits twos(8, 0x4000);
     const auto anchorBehind = [&](int deltas) {
         Session session;
         TinyRun run;

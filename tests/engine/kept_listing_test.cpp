@@ -3,6 +3,7 @@
 #include "support/any_task.h"
 #include "support/forwarding_store.h"
 #include "support/memory_store.h"
+#include "support/times.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,8 +15,8 @@
 namespace deltascope::test {
 namespace {
 
-constexpr std::int64_t Second = 1'000'000;
-constexpr std::int64_t Minute = 60 * Second;
+using test::Minute;
+using test::Second;
 
 /// Counts what listings ask for, and can hide a key from them.
 class ListedStore final : public ForwardingStore {

@@ -56,6 +56,10 @@ inline TensorInfo tensor(std::string name, std::vector<std::uint64_t> shape = { 
     return TensorInfo { std::move(name), dtype, std::move(shape) };
 }
 
+using Bits = std::vector<std::uint16_t>; ///< of BF16 values
+
+inline constexpr std::uint16_t Nan = 0x7fc0; ///< of BF16
+
 struct FileTensor {
     TensorInfo info;
     std::string data;

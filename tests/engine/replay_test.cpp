@@ -23,7 +23,7 @@ using test::FaultyStore;
 using test::StoreOperation;
 using test::TempDir;
 
-using State = std::map<std::string, FileTensor>;
+using Model = std::map<std::string, FileTensor>;
 
 std::string zstd(const std::string& payload)
 {
@@ -53,18 +53,18 @@ public:
     {
     }
 
-    const State& now() const { return m_states.back(); }
-    const std::vector<State>& states() const { return m_states; }
+    const Model& now() const { return m_states.back(); }
+    const std::vector<Model>& states() const { return m_states; }
     std::shared_ptr<MemoryStore> store() { return m_store; }
 
     /// TRL: an anchor that holds these tensors and leaves the others alone.
-    void anchor(const State& tensors)
+    void anchor(const Model& tensors)
     {
         std::vector<FileTensor> list;
         for (const auto& [name, tensor] : tensors)
             list.push_back(tensor);
         put(fmt::format("anchors/step_{:06}.safetensors", nextStep()), safetensorsFile(list, trlMetadata("False")));
-        State state = m_states.empty() ? State() : now();
+        Model state = m_states.empty() ? Model() : now();
         for (const auto& [name, tensor] : tensors)
             state[name] = tensor;
         m_states.push_back(std::move(state));
@@ -73,7 +73,7 @@ public:
     /// TRL: a delta.
     void delta(const std::vector<Assignment>& assignments, bool gaps)
     {
-        State state = now();
+        Model state = now();
         std::vector<FileTensor> list;
         for (const Assignment& assignment : assignments) {
             FileTensor& target = state.at(assignment.name);
@@ -90,7 +90,7 @@ public:
     }
 
     /// slime: the checkpoint that the chain stands on, and a version that turns the state into `next`.
-    void base(const State& tensors)
+    void base(const Model& tensors)
     {
         std::vector<FileTensor> list;
         for (const auto& [name, tensor] : tensors)
@@ -99,7 +99,7 @@ public:
         EXPECT_TRUE(putText(*m_base, "model.safetensors", safetensorsFile(list)));
         m_states.push_back(tensors);
     }
-    void slime(const State& next, bool overwrite)
+    void slime(const Model& next, bool overwrite)
     {
         const std::string file = "model-00000-of-00001.safetensors";
         const std::size_t step = m_states.size();
@@ -205,7 +205,7 @@ private:
     std::shared_ptr<const Layout> m_layout;
     std::shared_ptr<MemoryStore> m_store;
     std::shared_ptr<MemoryStore> m_base;
-    std::vector<State> m_states; ///< behind the base, then behind each version
+    std::vector<Model> m_states; ///< behind the base, then behind each version
 };
 
 std::string randomBytes(std::size_t count, std::mt19937_64& random)
@@ -285,7 +285,7 @@ void expectSound(History& history, const std::string& scratch)
         EXPECT_TRUE(*watched == expected) << info.name;
         EXPECT_TRUE(recorder.inOrder) << info.name;
         for (const auto& [link, state] : recorder.states) {
-            const State& truth = history.states()[link];
+            const Model& truth = history.states()[link];
             EXPECT_TRUE(state == truth.at(info.name).data) << info.name << " behind link " << link;
             if (link == 0)
                 continue;
@@ -298,9 +298,9 @@ void expectSound(History& history, const std::string& scratch)
 }
 
 /// Every width that TRL's format can carry, an empty tensor, a scalar and one of several blocks.
-State trlModel(std::mt19937_64& random)
+Model trlModel(std::mt19937_64& random)
 {
-    State state;
+    Model state;
     for (const TensorInfo& info :
          { tensor("bool", { 7 }, Dtype::Bool), tensor("fp8", { 33, 3 }, Dtype::F8E4M3), tensor("bf16", { 40, 50 }),
            tensor("f16", { 129 }, Dtype::F16), tensor("f32", { 64 }, Dtype::F32), tensor("i64", { 5, 5 }, Dtype::I64),
@@ -312,9 +312,9 @@ State trlModel(std::mt19937_64& random)
 }
 
 /// What slime's format can carry besides: elements that are no whole bytes.
-State slimeModel(std::mt19937_64& random)
+Model slimeModel(std::mt19937_64& random)
 {
-    State state;
+    Model state;
     for (const TensorInfo& info :
          { tensor("f4", { 1000 }, Dtype::F4), tensor("f6", { 400'000 }, Dtype::F6E2M3),
            tensor("fp8", { 77 }, Dtype::F8E5M2), tensor("bf16", { 150'001 }), tensor("f32", { 10, 10 }, Dtype::F32),
@@ -337,7 +337,7 @@ TEST(TensorReplay, RandomTrlChainsEqualTheSimpleReplay)
             if (what == 0) {
                 history.anchor(trlModel(random));
             } else if (what == 1) {
-                State some;
+                Model some;
                 for (const auto& [name, tensor] : history.now()) {
                     if (random() % 2 == 0)
                         some[name] = randomTensor(tensor.info, random);
@@ -368,7 +368,7 @@ TEST(TensorReplay, RandomSlimeChainsEqualTheSimpleReplay)
         history.base(slimeModel(random));
         const std::size_t versions = 1 + random() % 20; // more than streams may be open, sometimes
         for (std::size_t i = 0; i < versions; ++i) {
-            State next = history.now();
+            Model next = history.now();
             for (auto& [name, tensor] : next) {
                 for (std::uint64_t n = random() % 30; n > 0 && !tensor.data.empty(); --n)
                     tensor.data[random() % tensor.data.size()] ^= static_cast<char>(1U << (random() % 8));
@@ -397,7 +397,7 @@ History longSlimeChain(std::size_t links, const TensorInfo& info)
     History history("slime-v2");
     history.base({ { "w", randomTensor(info, random) } });
     for (std::size_t i = 0; i < links; ++i) {
-        State next = history.now();
+        Model next = history.now();
         for (int n = 0; n < 20; ++n)
             next["w"].data[random() % next["w"].data.size()] ^= static_cast<char>(1U << (random() % 8));
         history.slime(next, i % 3 == 0);

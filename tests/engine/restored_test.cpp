@@ -30,9 +30,9 @@ Change between(const Words16& from, const Words16& to)
 }
 
 /// A run that is written version by version: the newest state is known.
-class RolledBack : public Bucket {
+class RestoredRun : public Bucket {
 public:
-    explicit RolledBack(unsigned seed, Roots roots = Roots::None)
+    explicit RestoredRun(unsigned seed, Roots roots = Roots::None)
         : m_roots(roots)
         , m_training(2, seed)
     {
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(Restored, EachRoots, testing::Values(Roots::All, Roots:
 
 TEST_P(EachRoots, ARollBackIsAcceptedAndSilent)
 {
-    RolledBack bucket(31, GetParam());
+    RestoredRun bucket(31, GetParam());
     bucket.train(8);
     bucket.restore(3);
     bucket.train(11);
@@ -141,7 +141,7 @@ TEST_P(EachRoots, ARollBackIsAcceptedAndSilent)
 
 TEST_P(EachRoots, AClaimToRestoreAnotherStateIsReported)
 {
-    RolledBack bucket(32, GetParam());
+    RestoredRun bucket(32, GetParam());
     bucket.train(8);
     bucket.restore(3, bucket.at(4));
     bucket.train(10);
@@ -155,7 +155,7 @@ TEST_P(EachRoots, AClaimToRestoreAnotherStateIsReported)
 TEST(Restored, AStepThatIsNoEarlierOneIsAContradiction)
 {
     for (const std::int64_t named : { 5, 7, 9 }) {
-        RolledBack bucket(33);
+        RestoredRun bucket(33);
         bucket.train(6);
         bucket.restore(named, bucket.at(4));
         bucket.train(9);
@@ -168,7 +168,7 @@ TEST(Restored, AStepThatIsNoEarlierOneIsAContradiction)
 
 TEST(Restored, AStepThatRetentionRemovedIsNone)
 {
-    RolledBack bucket(34);
+    RestoredRun bucket(34);
     bucket.train(5);
     bucket.anchor(6, bucket.trained());
     bucket.restore(3);
@@ -183,7 +183,7 @@ TEST(Restored, AStepThatRetentionRemovedIsNone)
 TEST(Restored, AValueThatIsNoNumberIsIgnored)
 {
     for (const char* value : { "", "x", "3x", "-3", "99999999999999999999" }) {
-        RolledBack bucket(35);
+        RestoredRun bucket(35);
         bucket.train(4);
         bucket.delta(5, bucket.trained(), { { std::string(fact::Restores), value } });
         const EngineRun run = *bucket.session.open(bucket.store);
@@ -198,7 +198,7 @@ TEST(Restored, AValueThatIsNoNumberIsIgnored)
 /// what they say.
 EngineRun runWithDrift(std::size_t elements, std::int64_t shift)
 {
-    RolledBack bucket(36);
+    RestoredRun bucket(36);
     bucket.train(9);
     bucket.restore(3 + shift, bucket.at(3));
     bucket.restore(9 - shift, bucket.at(9));
@@ -220,7 +220,7 @@ TEST(Restored, ARollBackIsNoMeasureOfDrift)
 TEST(Restored, AClaimHidesNoDrift)
 {
     for (const char* named : { "3", "7", "20" }) {
-        RolledBack bucket(37);
+        RestoredRun bucket(37);
         bucket.train(9);
         Words16 anchor = bucket.trained();
         for (std::size_t i = 0; i < 300; ++i)
@@ -235,7 +235,7 @@ TEST(Restored, AClaimHidesNoDrift)
 TEST(Restored, AnAnchorThatSaysWhatItRestoresIsNotReverted)
 {
     for (const bool says : { true, false }) {
-        RolledBack bucket(38);
+        RestoredRun bucket(38);
         bucket.train(9);
         bucket.anchor(10, bucket.at(3), says ? Metadata { { std::string(fact::Restores), "3" } } : Metadata());
         bucket.train(11);
@@ -248,7 +248,7 @@ TEST(Restored, AnAnchorThatSaysWhatItRestoresIsNotReverted)
 
 TEST(Restored, AClaimHidesNoLoss)
 {
-    RolledBack bucket(39);
+    RestoredRun bucket(39);
     bucket.train(6);
     bucket.putDelta(7, between(bucket.at(5), bucket.at(6)), -1, { { std::string(fact::Restores), "3" } });
     const EngineRun run = bucket.analyzed();
@@ -269,7 +269,7 @@ TEST(Restored, DriftSpeaksAgainstNothingThatWasTakenBack)
 
 TEST(Restored, AnAnchorVouchesForNothingThatWasTakenBack)
 {
-    RolledBack bucket(44);
+    RestoredRun bucket(44);
     bucket.train(7);
     bucket.restore(4);
     bucket.train(10);
@@ -290,7 +290,7 @@ TEST(Restored, AnAnchorVouchesForNothingThatWasTakenBack)
 /// says that it restores `named`; 12 is an anchor.
 EngineRun runWithSuspectValues(bool anchor, std::int64_t named)
 {
-    RolledBack bucket(40);
+    RestoredRun bucket(40);
     bucket.train(4);
     bucket.delta(5, farMoved(bucket.trained(), 40));
     bucket.train(6);
@@ -302,16 +302,6 @@ EngineRun runWithSuspectValues(bool anchor, std::int64_t named)
     bucket.anchor(12, bucket.trained());
     bucket.train(13);
     return bucket.analyzed();
-}
-
-Steps suspectSteps(const EngineRun& run)
-{
-    Steps steps;
-    for (const Version& version : run.versions) {
-        if (version.suspect)
-            steps.push_back(version.step());
-    }
-    return steps;
 }
 
 TEST(Restored, ARollBackToASoundStateEndsTheSuspicion)
@@ -342,7 +332,7 @@ TEST(Restored, AClaimHidesNoSuspectValues)
 
 TEST(Restored, WhatAReplayShowedIsKept)
 {
-    RolledBack bucket(41);
+    RestoredRun bucket(41);
     bucket.session.openCatalog();
     bucket.train(6);
     bucket.restore(3);
@@ -359,7 +349,7 @@ TEST(Restored, WhatAReplayShowedIsKept)
 TEST(Restored, WhoRollsARunBackBeginsNoEpoch)
 {
     const auto named = [](const char* run) { return Metadata { { std::string(fact::Run), run } }; };
-    RolledBack bucket(42, Roots::All);
+    RestoredRun bucket(42, Roots::All);
     bucket.train(1);
     for (std::int64_t number = 2; number <= 5; ++number)
         bucket.delta(number, bucket.trained(), named("a"));
@@ -375,7 +365,7 @@ TEST(Restored, WhoRollsARunBackBeginsNoEpoch)
 TEST(Restored, TimesThatWereCopiedMakeNoRestartOfARollBack)
 {
     for (const Roots roots : { Roots::RollBack, Roots::None }) {
-        RolledBack bucket(43, roots);
+        RestoredRun bucket(43, roots);
         bucket.train(6);
         bucket.restore(3);
         bucket.train(9);

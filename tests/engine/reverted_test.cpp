@@ -10,13 +10,12 @@ namespace deltascope {
 namespace {
 
 using namespace layout_test;
-using Words = std::vector<std::uint16_t>;
 
 constexpr std::size_t Elements = 256;
 
-Words range(std::uint16_t first, std::uint16_t count)
+Bits range(std::uint16_t first, std::uint16_t count)
 {
-    Words positions(count);
+    Bits positions(count);
     std::iota(positions.begin(), positions.end(), first);
     return positions;
 }
@@ -26,14 +25,14 @@ Words range(std::uint16_t first, std::uint16_t count)
 TinyRun runWithAnchor(int state, std::uint16_t each, std::uint16_t own)
 {
     TinyRun run;
-    Words w(Elements, 0);
+    Bits w(Elements, 0);
     run.anchor(1, w);
-    Words anchor = w;
+    Bits anchor = w;
     for (int step = 2; step <= 4; ++step) {
-        const Words positions = range(static_cast<std::uint16_t>((step - 2) * each), each);
+        const Bits positions = range(static_cast<std::uint16_t>((step - 2) * each), each);
         for (const std::uint16_t position : positions)
             w[position] = static_cast<std::uint16_t>(step);
-        run.delta(step, positions, Words(each, static_cast<std::uint16_t>(step)));
+        run.delta(step, positions, Bits(each, static_cast<std::uint16_t>(step)));
         if (step == state)
             anchor = w;
     }
@@ -90,7 +89,7 @@ TEST(SmallDrift, IsNamedAndNoAlarm)
     auto run = session.analyzed(runWithAnchor(4, 40, 2).store);
     EXPECT_EQ(countNotes(step(run, 5).problems, Code::Missed), 0U) << "the next delta changed one element";
     TinyRun quiet = runWithAnchor(4, 40, 2);
-    quiet.delta(6, range(200, 40), Words(40, 6));
+    quiet.delta(6, range(200, 40), Bits(40, 6));
     run = session.analyzed(quiet.store);
     EXPECT_EQ(countNotes(step(run, 5).problems, Code::Missed), 1U);
     EXPECT_FALSE(step(run, 5).driftAlarm);
@@ -101,7 +100,7 @@ TEST(SmallDrift, IsNeitherNothingNorAStep)
     Session session;
     for (const std::uint16_t own : { 0, 40 }) {
         TinyRun tiny = runWithAnchor(4, 40, own);
-        tiny.delta(6, range(200, 40), Words(40, 6));
+        tiny.delta(6, range(200, 40), Bits(40, 6));
         EXPECT_EQ(countNotes(step(session.analyzed(tiny.store), 5).problems, Code::Missed), 0U) << own;
     }
 }

@@ -2,6 +2,8 @@
 
 #include "deltascope/engine/operations.h"
 
+#include "layout_fixture.h"
+
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <map>
@@ -28,6 +30,18 @@ inline Steps obstructed(const Run& run)
     Steps steps;
     for (const Version& version : run.versions) {
         if (version.obstacle)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
+/// Steps whose values a check of values suspects; it expects that their notes say so, too.
+inline Steps suspectSteps(const Run& run)
+{
+    Steps steps;
+    for (const Version& version : run.versions) {
+        EXPECT_EQ(version.suspect, countNotes(version.problems, Code::SuspectValues) > 0);
+        if (version.suspect)
             steps.push_back(version.step());
     }
     return steps;

@@ -22,8 +22,8 @@ using test::settingsFor;
 using test::storeAt;
 using test::textOf;
 
-constexpr const char* TenCrc64 = "x-amz-checksum-crc64nvme: Ffmx7kz9nB0=\r\nx-amz-checksum-type: FULL_OBJECT\r\n";
-const ObjectInfo Ten { "key", 10, "e1", ModifiedUs, false };
+constexpr const char* CrcHeaders = "x-amz-checksum-crc64nvme: Ffmx7kz9nB0=\r\nx-amz-checksum-type: FULL_OBJECT\r\n";
+const ObjectInfo TenBytes { "key", 10, "e1", ModifiedUs, false };
 
 /// A server with one object, which a test may change.
 class S3Reading : public testing::Test {
@@ -35,7 +35,7 @@ protected:
     std::shared_ptr<S3Store> store = storeAt(settingsFor(server));
 };
 
-std::string answerOf(const std::string& answer, const ObjectRef& wanted = Ten)
+std::string answerOf(const std::string& answer, const ObjectRef& wanted = TenBytes)
 {
     ScriptedServer server([&](const Seen&, Connection& connection) { connection.send(answer); });
     return textOf(*storeAt(settingsFor(server)), wanted, 2, 4);
@@ -48,17 +48,17 @@ std::string partAnswer(std::string_view body, std::string_view range, std::strin
 
 TEST_F(S3Reading, StatSaysWhatHeadSays)
 {
-    EXPECT_EQ(*store->stat("key", anyTask()), Ten);
+    EXPECT_EQ(*store->stat("key", anyTask()), TenBytes);
     EXPECT_EQ(server.requests()[0].header("x-amz-checksum-mode"), "ENABLED");
 }
 
 TEST_F(S3Reading, ReadsAreBoundToTheirIdentity)
 {
-    EXPECT_EQ(textOf(*store, Ten, 2, 4), "2345");
+    EXPECT_EQ(textOf(*store, TenBytes, 2, 4), "2345");
     EXPECT_EQ(server.requests()[0].header("If-Match"), "\"e1\"");
     EXPECT_EQ(server.requests()[0].header("Range"), "bytes=2-5");
     object = { "other text", "e2" };
-    EXPECT_EQ(textOf(*store, Ten, 2, 4), "DS-REWRITTEN");
+    EXPECT_EQ(textOf(*store, TenBytes, 2, 4), "DS-REWRITTEN");
     EXPECT_EQ(textOf(*store, "key", 2, 4), "her ");
 }
 
@@ -70,7 +70,7 @@ TEST(S3Answers, AWholeObjectInPlaceOfARangeIsAskedForAgain)
         connection.send(asks++ == 0 ? answerText(200, object.bytes, "ETag: \"e1\"\r\n")
                                     : answerObject(request, object));
     });
-    EXPECT_EQ(textOf(*storeAt(settingsFor(server)), Ten, 2, 4), "2345");
+    EXPECT_EQ(textOf(*storeAt(settingsFor(server)), TenBytes, 2, 4), "2345");
     EXPECT_EQ(countOf(server, "GET"), 2U);
 }
 
@@ -104,9 +104,9 @@ TEST_F(S3Reading, AnOverwrittenVersionIsReadByItsId)
             answerObject(request, isOld || request.method() == "HEAD" ? object : ServedObject { "new", "e2" }));
     });
     const auto other = storeAt(settingsFor(versions));
-    EXPECT_EQ(textOf(*other, Ten, 2, 4), "DS-REWRITTEN"); // its id is not known
+    EXPECT_EQ(textOf(*other, TenBytes, 2, 4), "DS-REWRITTEN"); // its id is not known
     ASSERT_TRUE(other->stat("key", anyTask()));
-    EXPECT_EQ(textOf(*other, Ten, 2, 4), "2345");
+    EXPECT_EQ(textOf(*other, TenBytes, 2, 4), "2345");
 }
 
 TEST_F(S3Reading, NeighboursShareARequest)
@@ -144,7 +144,8 @@ TEST_F(S3Reading, EachReadOfABatchHasItsOwnOutcome)
 {
     std::vector<std::string> room(3, "??");
     const auto out = [&](std::size_t i) { return std::as_writable_bytes(std::span(room[i])); };
-    const auto outcomes = store->readMany({ { Ten, 9, out(0) }, { Ten, 4, out(1) }, { "a//b", 0, out(2) } }, anyTask());
+    const auto outcomes =
+        store->readMany({ { TenBytes, 9, out(0) }, { TenBytes, 4, out(1) }, { "a//b", 0, out(2) } }, anyTask());
     EXPECT_EQ(outcomes[0].error().code, Code::Truncated);
     EXPECT_TRUE(outcomes[1]);
     EXPECT_EQ(room[1], "45");
@@ -153,36 +154,36 @@ TEST_F(S3Reading, EachReadOfABatchHasItsOwnOutcome)
 
 TEST_F(S3Reading, WhatWasReadIsProvenByTheChecksumOfTheStore)
 {
-    object.lines = TenCrc64;
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Partial);
-    EXPECT_EQ(textOf(*store, Ten, 4, 6), "456789");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Partial);
-    EXPECT_EQ(textOf(*store, Ten, 0, 5), "01234");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+    object.lines = CrcHeaders;
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Partial);
+    EXPECT_EQ(textOf(*store, TenBytes, 4, 6), "456789");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Partial);
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 5), "01234");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Proven);
     EXPECT_EQ(countOf(server, "HEAD"), 0U);
 }
 
 TEST_F(S3Reading, AFlippedBitIsFoundByTheReadThatCompletesTheObject)
 {
-    object.lines = TenCrc64;
-    EXPECT_EQ(textOf(*store, Ten, 4, 6), "456789");
+    object.lines = CrcHeaders;
+    EXPECT_EQ(textOf(*store, TenBytes, 4, 6), "456789");
     object.bytes[2] = '3';
-    EXPECT_EQ(textOf(*store, Ten, 0, 4), "DS-DIGEST");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Partial);
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 4), "DS-DIGEST");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Partial);
 }
 
 TEST_F(S3Reading, WhatIsReadAgainIsComparedAgain)
 {
-    object.lines = TenCrc64;
-    EXPECT_EQ(textOf(*store, Ten, 0, 10), "0123456789");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+    object.lines = CrcHeaders;
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 10), "0123456789");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Proven);
     object.bytes[2] = '3';
-    EXPECT_EQ(textOf(*store, Ten, 0, 4), "0133");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Partial);
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 4), "0133");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Partial);
     object.bytes[2] = '2';
-    EXPECT_EQ(textOf(*store, Ten, 4, 6), "DS-DIGEST");
-    EXPECT_EQ(textOf(*store, Ten, 0, 10), "0123456789");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+    EXPECT_EQ(textOf(*store, TenBytes, 4, 6), "DS-DIGEST");
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 10), "0123456789");
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Proven);
 }
 
 /// One object of ten bytes; a bit of byte 2 is turned in the first answers that hold it.
@@ -190,7 +191,7 @@ class S3Flips : public S3Reading {
 protected:
     std::shared_ptr<S3Store> storeThatFlips(int times)
     {
-        object.lines = TenCrc64;
+        object.lines = CrcHeaders;
         flips = times;
         return storeAt(settingsFor(flipping));
     }
@@ -208,7 +209,7 @@ protected:
 
     Result<void> read(S3Store& from, std::uint64_t offset = 0, std::size_t bytes = 10)
     {
-        return from.read(Ten, offset, std::as_writable_bytes(std::span(text)).first(bytes), task);
+        return from.read(TenBytes, offset, std::as_writable_bytes(std::span(text)).first(bytes), task);
     }
 };
 
@@ -218,9 +219,9 @@ TEST_F(S3Flips, BytesThatCameWrongAreFetchedAgainAndNoted)
         SCOPED_TRACE(times);
         TaskContext fresh;
         const auto store = storeThatFlips(times);
-        ASSERT_TRUE(store->read(Ten, 0, std::as_writable_bytes(std::span(text)), fresh));
+        ASSERT_TRUE(store->read(TenBytes, 0, std::as_writable_bytes(std::span(text)), fresh));
         EXPECT_EQ(text, "0123456789");
-        EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+        EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Proven);
         ASSERT_EQ(fresh.notices().size(), times == 0 ? 0U : 1U);
         if (times > 0) {
             EXPECT_EQ(fresh.notices().front().where, "key");
@@ -245,7 +246,7 @@ TEST_F(S3Flips, OnlyTheReadThatCompletesIsMended)
     ASSERT_TRUE(read(*store, 5, 5)); // right, and given away before
     ASSERT_TRUE(read(*store, 0, 5));
     EXPECT_EQ(text.substr(0, 5), "01234");
-    EXPECT_EQ(store->proofOf(Ten), ReadProof::Proven);
+    EXPECT_EQ(store->proofOf(TenBytes), ReadProof::Proven);
 }
 
 TEST_F(S3Flips, WhatWasGivenAwayBeforeIsAnErrorThatSaysThatItPasses)
@@ -279,7 +280,7 @@ TEST_F(S3Flips, ASha256OfTheWholeIsComparedToo)
 TEST(S3LateChecksums, AreAskedForOnceWhereRangesDoNotTellThem)
 {
     for (const auto& [line, expected] :
-         { std::pair(std::string(TenCrc64), "0123456789"),
+         { std::pair(std::string(CrcHeaders), "0123456789"),
            std::pair(std::string("x-amz-checksum-crc64nvme: AAAAAAAAAAA=\r\n"), "DS-DIGEST") }) {
         ServedObject object { "0123456789" };
         ScriptedServer server([&, told = line](const Seen& request, Connection& connection) {
@@ -287,7 +288,7 @@ TEST(S3LateChecksums, AreAskedForOnceWhereRangesDoNotTellThem)
             connection.send(answerObject(request, object));
         });
         const auto store = storeAt(settingsFor(server));
-        EXPECT_EQ(textOf(*store, Ten, 0, 10), expected);
+        EXPECT_EQ(textOf(*store, TenBytes, 0, 10), expected);
         EXPECT_EQ(countOf(server, "HEAD"), 1U);
     }
 }
@@ -333,9 +334,9 @@ TEST(S3OptionalHeaders, AreKeptWhereTheyAreNotTheReason)
         connection.send(isGood ? answerObject(request, object) : answerText(400, errorBody("InvalidRequest")));
     });
     const auto store = storeAt(settingsFor(server));
-    EXPECT_NE(textOf(*store, Ten, 0, 10), "0123456789");
+    EXPECT_NE(textOf(*store, TenBytes, 0, 10), "0123456789");
     isGood = true;
-    EXPECT_EQ(textOf(*store, Ten, 0, 10), "0123456789");
+    EXPECT_EQ(textOf(*store, TenBytes, 0, 10), "0123456789");
     EXPECT_EQ(server.requests().back().header("x-amz-checksum-mode"), "ENABLED");
 }
 
@@ -349,12 +350,12 @@ TEST_F(S3Reading, ARedirectIsFollowedWithoutTheSignature)
     });
     const auto gateway = storeAt(settingsFor(front));
     ScriptedServer::Request seen;
-    EXPECT_EQ(textOf(*gateway, Ten, 2, 4), "2345");
+    EXPECT_EQ(textOf(*gateway, TenBytes, 2, 4), "2345");
     EXPECT_EQ(server.requests()[0].header("Authorization"), "");
     EXPECT_EQ(server.requests()[0].header("Range"), "bytes=2-5");
     EXPECT_EQ(countOf(front, "HEAD"), 1U); // whether it was still that object
     object.etag = "e2";
-    EXPECT_EQ(textOf(*gateway, Ten, 2, 4), "DS-REWRITTEN");
+    EXPECT_EQ(textOf(*gateway, TenBytes, 2, 4), "DS-REWRITTEN");
 }
 
 std::string listing(std::string_view entries, bool more = false)

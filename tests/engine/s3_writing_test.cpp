@@ -1,5 +1,6 @@
 #include "s3_fixture.h"
 
+#include "support/sizes.h"
 #include "support/temp_dir.h"
 
 #include <filesystem>
@@ -19,6 +20,7 @@ using test::anyTask;
 using test::Connection;
 using test::countOf;
 using test::errorBody;
+using test::MiB;
 using test::ModifiedUs;
 using test::ScriptedServer;
 using test::Seen;
@@ -218,7 +220,6 @@ TEST(S3Put, AfterALostAnswerWhatStandsThereDecides)
 
 TEST(S3PartSizes, PartSizesFitAnyObject)
 {
-    constexpr std::uint64_t MiB = std::uint64_t { 1 } << 20;
     EXPECT_EQ(partBytesFor(17 * MiB), 8 * MiB);
     EXPECT_EQ(partBytesFor(80'000 * MiB), 8 * MiB);
     EXPECT_EQ(partBytesFor(80'000 * MiB + 1), 9 * MiB);

@@ -61,7 +61,7 @@ Result<SafetensorsHeader> readFile(std::string_view file, std::uint64_t* readUpT
     return header;
 }
 
-Error errorOf(std::string_view file)
+Error refusalOfFile(std::string_view file)
 {
     auto header = readFile(file);
     if (header) {
@@ -184,7 +184,7 @@ TEST(SafetensorsHeader, AcceptsUnalignedData)
 TEST(SafetensorsHeader, RefusesAFileShorterThanItsLengthField)
 {
     for (const std::size_t bytes : { 0U, 1U, 7U }) {
-        const Error error = errorOf(std::string(bytes, '\0'));
+        const Error error = refusalOfFile(std::string(bytes, '\0'));
         EXPECT_EQ(error.code, Code::Truncated);
         EXPECT_EQ(error.text,
                   bytes == 0
@@ -199,7 +199,7 @@ TEST(SafetensorsHeader, RefusesAFileShorterThanItsLengthField)
 TEST(SafetensorsHeader, CallsAFileThatStartsWithZerosUnfinished)
 {
     for (const std::size_t bytes : { 8U, 64U }) {
-        const Error error = errorOf(std::string(bytes, '\0'));
+        const Error error = refusalOfFile(std::string(bytes, '\0'));
         EXPECT_EQ(error.code, Code::Unfinished);
         EXPECT_EQ(error.text, "its first 8 bytes are zero: the file was preallocated and never written");
     }
@@ -256,7 +256,7 @@ TEST(SafetensorsHeader, PassesOnTheErrorsOfTheStore)
 
 TEST(SafetensorsHeader, TellsAFileThatIsTooShort)
 {
-    const Error error = errorOf(fileOf(Sound, std::string(13, 'x')));
+    const Error error = refusalOfFile(fileOf(Sound, std::string(13, 'x')));
     EXPECT_EQ(error.code, Code::Truncated);
     EXPECT_EQ(error.text,
               fmt::format("it is {} bytes, its header promises {}: the file is cut short", Sound.size() + 21,

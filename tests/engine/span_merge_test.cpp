@@ -17,7 +17,7 @@ namespace {
 using test::anyTask;
 
 constexpr std::int64_t Us = 1'700'000'000'000'000;
-const std::string Folder = ".deltascope/v1/spans/";
+const std::string SpanFolder = ".deltascope/v1/spans/";
 
 /// Removals that do not happen, as if the process had been killed before them.
 class NoRemovals final : public test::ForwardingStore {
@@ -68,7 +68,7 @@ protected:
     std::vector<std::string> names(const std::string& actor = "a") const
     {
         std::vector<std::string> names;
-        const std::string prefix = Folder + actor + "/";
+        const std::string prefix = SpanFolder + actor + "/";
         for (const ObjectInfo& object : listAll(*store, prefix, anyTask()).value_or(std::vector<ObjectInfo>()))
             names.push_back(object.key.substr(prefix.size()));
         return names;
@@ -165,8 +165,8 @@ TEST_F(SpanMerge, WhatAKilledWriterDidNotRemoveGoesLater)
     EXPECT_EQ(names().size(), 151U);
     EXPECT_EQ(readSteps(), upTo(150));
     // Of a second writer of this name; it is in no merged object.
-    ASSERT_TRUE(removeOne(*store, Folder + "a/00000007.jsonl", anyTask()));
-    ASSERT_TRUE(test::putText(*store, Folder + "b/00000001.jsonl", "of another actor\n"));
+    ASSERT_TRUE(removeOne(*store, SpanFolder + "a/00000007.jsonl", anyTask()));
+    ASSERT_TRUE(test::putText(*store, SpanFolder + "b/00000001.jsonl", "of another actor\n"));
     SpanWriter writer(store, "a");
     write(writer, 151, 151);
     EXPECT_EQ(names().size(), 88U);

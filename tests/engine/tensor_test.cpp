@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t power(unsigned exponent) { return std::uint64_t(1) << exponent; }
 
-TensorInfo tensor(Dtype dtype, std::vector<std::uint64_t> shape) { return { "a", dtype, std::move(shape) }; }
+TensorInfo shaped(Dtype dtype, std::vector<std::uint64_t> shape) { return { "a", dtype, std::move(shape) }; }
 
 /// The text of the refusal, empty if there is none.
 std::string refusalOf(const TensorInfo& info, Code code = Code::Malformed)
@@ -45,26 +45,26 @@ TEST(Dtype, UnknownWordsAreNothing)
 
 TEST(TensorInfo, CountsElementsAndBytes)
 {
-    EXPECT_EQ(tensor(Dtype::BF16, { 2, 4 }).elements(), 8U);
-    EXPECT_EQ(tensor(Dtype::BF16, { 2, 4 }).bytes(), 16U);
-    EXPECT_EQ(tensor(Dtype::F64, {}).bytes(), 8U) << "a scalar has one element";
-    EXPECT_EQ(tensor(Dtype::F32, { 0, 3 }).bytes(), 0U);
-    EXPECT_EQ(tensor(Dtype::F6E2M3, { 4 }).bytes(), 3U);
+    EXPECT_EQ(shaped(Dtype::BF16, { 2, 4 }).elements(), 8U);
+    EXPECT_EQ(shaped(Dtype::BF16, { 2, 4 }).bytes(), 16U);
+    EXPECT_EQ(shaped(Dtype::F64, {}).bytes(), 8U) << "a scalar has one element";
+    EXPECT_EQ(shaped(Dtype::F32, { 0, 3 }).bytes(), 0U);
+    EXPECT_EQ(shaped(Dtype::F6E2M3, { 4 }).bytes(), 3U);
 }
 
 TEST(CheckedSize, AcceptsWhatFits)
 {
-    EXPECT_EQ(checkedSize(tensor(Dtype::BF16, { 2, 4 })), 16U);
-    EXPECT_EQ(checkedSize(tensor(Dtype::U8, {})), 1U);
-    EXPECT_EQ(checkedSize(tensor(Dtype::U64, { 0 })), 0U);
-    EXPECT_EQ(checkedSize(tensor(Dtype::F4, { 6 })), 3U);
-    EXPECT_EQ(checkedSize(tensor(Dtype::U8, std::vector<std::uint64_t>(16, 1))), 1U);
-    EXPECT_EQ(checkedSize(tensor(Dtype::U8, { power(60) })), power(60));
+    EXPECT_EQ(checkedSize(shaped(Dtype::BF16, { 2, 4 })), 16U);
+    EXPECT_EQ(checkedSize(shaped(Dtype::U8, {})), 1U);
+    EXPECT_EQ(checkedSize(shaped(Dtype::U64, { 0 })), 0U);
+    EXPECT_EQ(checkedSize(shaped(Dtype::F4, { 6 })), 3U);
+    EXPECT_EQ(checkedSize(shaped(Dtype::U8, std::vector<std::uint64_t>(16, 1))), 1U);
+    EXPECT_EQ(checkedSize(shaped(Dtype::U8, { power(60) })), power(60));
 }
 
 TEST(CheckedSize, RefusesMoreThanSixteenDimensions)
 {
-    EXPECT_EQ(refusalOf(tensor(Dtype::U8, std::vector<std::uint64_t>(17, 1))),
+    EXPECT_EQ(refusalOf(shaped(Dtype::U8, std::vector<std::uint64_t>(17, 1))),
               "tensor \"a\" has 17 dimensions, more than the 16 allowed");
 }
 
@@ -73,22 +73,22 @@ TEST(CheckedSize, RefusesTooManyElements)
     for (const auto& shape :
          { std::vector { power(62) }, std::vector { power(31), power(31) }, std::vector { power(33), power(33) },
            std::vector { power(32), power(32), std::uint64_t(0) } })
-        EXPECT_NE(refusalOf(tensor(Dtype::F4, shape), Code::Hostile).find("2^62 elements or more"), std::string::npos);
+        EXPECT_NE(refusalOf(shaped(Dtype::F4, shape), Code::Hostile).find("2^62 elements or more"), std::string::npos);
 }
 
 TEST(CheckedSize, RefusesBitsBeyond64)
 {
-    EXPECT_EQ(refusalOf(tensor(Dtype::BF16, { power(61) }), Code::Hostile),
+    EXPECT_EQ(refusalOf(shaped(Dtype::BF16, { power(61) }), Code::Hostile),
               "tensor \"a\" with BF16 elements in the shape [2305843009213693952] is larger than any file: 2^64 bits "
               "or more");
-    EXPECT_EQ(refusalOf(tensor(Dtype::BF16, { power(60) - 1 })), "");
+    EXPECT_EQ(refusalOf(shaped(Dtype::BF16, { power(60) - 1 })), "");
 }
 
 TEST(CheckedSize, RefusesSizesThatAreNotWholeBytes)
 {
-    EXPECT_EQ(refusalOf(tensor(Dtype::F4, { 3 })),
+    EXPECT_EQ(refusalOf(shaped(Dtype::F4, { 3 })),
               "tensor \"a\" with F4 elements in the shape [3] takes 12 bits, which are not whole bytes");
-    EXPECT_NE(refusalOf(tensor(Dtype::F6E3M2, { 2 })), "");
+    EXPECT_NE(refusalOf(shaped(Dtype::F6E3M2, { 2 })), "");
 }
 
 TEST(CheckedSize, EscapesAndShortensNamesInItsText)

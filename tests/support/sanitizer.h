@@ -2,13 +2,27 @@
 
 namespace deltascope::test {
 
+// g++ defines macros, clang has features.
+#ifdef __has_feature
+#define DELTASCOPE_HAS_FEATURE(name) __has_feature(name)
+#else
+#define DELTASCOPE_HAS_FEATURE(name) false
+#endif
+
+/// Whether this build looks for races. Where the threads are the same each time, one trial of many is enough there.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool UnderThreadSanitizer = true;
+#else
+inline constexpr bool UnderThreadSanitizer = DELTASCOPE_HAS_FEATURE(thread_sanitizer);
+#endif
+
 /// Whether this is a build with a sanitizer, where some tests would take minutes or more memory than there is.
-#if defined(__has_feature) // clang
-inline constexpr bool UnderSanitizer = __has_feature(thread_sanitizer) || __has_feature(address_sanitizer);
-#elif defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) // g++
+#ifdef __SANITIZE_ADDRESS__
 inline constexpr bool UnderSanitizer = true;
 #else
-inline constexpr bool UnderSanitizer = false;
+inline constexpr bool UnderSanitizer = UnderThreadSanitizer || DELTASCOPE_HAS_FEATURE(address_sanitizer);
 #endif
+
+#undef DELTASCOPE_HAS_FEATURE
 
 } // namespace deltascope::test
