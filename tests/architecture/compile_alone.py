@@ -3,7 +3,7 @@
 
 A file that is only ever compiled in company (DELTASCOPE_UNITY) can lack an include or choose another overload. No code is
 made. Qt's own headers are precompiled, for they take most of the time; all others are what the file includes. It is a sweep
-(tests/support/sweep.py): each slice looks at every fourth file.
+(tests/support/sweep.py): each slice looks at every sixth file.
 
 usage: compile_alone.py BUILD_FOLDER
 
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from sweep import Sweep
 
-SWEEP = Sweep("compile_alone", 4)
+SWEEP = Sweep("compile_alone", 6)
 OUTPUT = ("-c", "-o", "-MT", "-MF")  # with the word behind them
 DROPPED = ("-MD", "-fsanitize", "-fno-sanitize", "-g", "-include", "-include-pch")
 QT = "QtWidgets"
