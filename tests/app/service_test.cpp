@@ -223,10 +223,24 @@ TEST_F(ServiceTest, ADigestHasTheHashesOfEveryTensor)
     ASSERT_EQ(digest->tensors.size(), truth.size());
     for (const TensorDigestView& tensor : digest->tensors) {
         EXPECT_EQ(toHex(tensor.xxh3), truth[tensor.name]["xxh3_128"].get<std::string>());
-        EXPECT_EQ(toHex(tensor.sha256), truth[tensor.name]["sha256"].get<std::string>());
+        EXPECT_EQ(toHex(tensor.sha256.value()), truth[tensor.name]["sha256"].get<std::string>());
     }
     EXPECT_EQ(digest->root.size(), 32U);
     EXPECT_EQ(digest->strongRoot.size(), 64U);
+}
+
+TEST_F(ServiceTest, ADigestHasTheHashesThatWereAskedFor)
+{
+    const auto all = viewOf<DigestView>(service->digest(version("slime-v2-xor", "9"), false));
+    const auto fast = viewOf<DigestView>(service->digest(version("slime-v2-xor", "9"), false, TensorHashes::Xxh3));
+    EXPECT_EQ(fast->root, all->root);
+    EXPECT_EQ(fast->strongRoot, all->strongRoot);
+    ASSERT_EQ(fast->tensors.size(), all->tensors.size());
+    for (std::size_t i = 0; i < all->tensors.size(); ++i) {
+        EXPECT_EQ(fast->tensors[i].xxh3, all->tensors[i].xxh3);
+        EXPECT_TRUE(all->tensors[i].sha256);
+        EXPECT_FALSE(fast->tensors[i].sha256);
+    }
 }
 
 TEST_F(ServiceTest, OneSafetensorsFileHasADigest)

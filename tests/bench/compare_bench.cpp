@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <memory>
+#include <openssl/evp.h>
 #include <random>
 #include <string>
 #include <thread>
@@ -20,8 +21,8 @@
 // How fast `diff` compares two checkpoints that are in the page cache, against reading both with pread in blocks of 128
 // KiB and xoring them: the same files, the same number of threads, alternately in one run.
 //
-// Then how fast a walk hashes one of them (its root of XXH3), against reading it likewise and hashing it with the
-// library.
+// Then how fast a walk hashes one of them, against reading it likewise and hashing it with the libraries: the root of
+// XXH3, and `digest` (both roots, XXH3 of each tensor) against XXH3 and SHA-256 of each block one after the other.
 //
 //   deltascope-bench-compare [FOLDER [MIB [ROUNDS]]]
 //
@@ -146,8 +147,9 @@ std::uint64_t readBoth(const std::array<std::string, 2>& paths, unsigned threads
 }
 
 /// The least that hashes a file: each thread takes every n-th MiB, as the leaves of a tensor are cut.
-std::uint64_t readAndHash(const std::string& path, unsigned threads)
+std::uint64_t readAndHash(const std::string& path, unsigned threads, TensorHashes hashes)
 {
+    const bool strong = hashes == TensorHashes::Xxh3AndSha256;
     constexpr std::size_t LeafBytes = std::size_t { 1 } << 20;
     std::vector<std::uint64_t> sums(threads);
     std::vector<std::thread> running;
@@ -156,8 +158,12 @@ std::uint64_t readAndHash(const std::string& path, unsigned threads)
             const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
             std::vector<std::byte> block(BlockBytes);
             XXH3_state_t* const state = XXH3_createState();
+            EVP_MD_CTX* const sha256 = EVP_MD_CTX_new();
+            std::array<unsigned char, EVP_MAX_MD_SIZE> digest {};
             for (std::size_t leaf = thread;; leaf += threads) {
                 XXH3_128bits_reset(state);
+                if (strong)
+                    EVP_DigestInit_ex(sha256, EVP_sha256(), nullptr);
                 bool any = false;
                 for (std::size_t at = 0; at < LeafBytes; at += BlockBytes) {
                     const ssize_t got =
@@ -166,11 +172,17 @@ std::uint64_t readAndHash(const std::string& path, unsigned threads)
                         break;
                     any = true;
                     XXH3_128bits_update(state, block.data(), static_cast<std::size_t>(got));
+                    if (strong)
+                        EVP_DigestUpdate(sha256, block.data(), static_cast<std::size_t>(got));
                 }
                 if (!any)
                     break;
                 sums[thread] ^= XXH3_128bits_digest(state).low64;
+                if (strong)
+                    EVP_DigestFinal_ex(sha256, digest.data(), nullptr);
+                sums[thread] ^= digest[0];
             }
+            EVP_MD_CTX_free(sha256);
             XXH3_freeState(state);
             close(file);
         });
@@ -198,6 +210,18 @@ std::uint64_t hash(Workbench& bench, const std::string& folder)
     if (!root)
         fail(root.error().text);
     return std::to_integer<std::uint64_t>(root->fast[0]);
+}
+
+/// A byte of what `digest` prints, or with SHA-256 of each tensor what `digest --json` does.
+std::uint64_t digest(Workbench& bench, const std::string& folder, TensorHashes hashes)
+{
+    TaskContext task;
+    const FileState state = openedState(bench, folder, "a.safetensors");
+    const Result<CheckpointDigest> made = digestState(bench, state, task, hashes);
+    if (!made)
+        fail(made.error().text);
+    return std::to_integer<std::uint64_t>(made->root.strong[0])
+        ^ std::to_integer<std::uint64_t>(made->tensors[0].xxh3[0]);
 }
 
 /// Elements that differ.
@@ -246,10 +270,18 @@ template <class Word> void run(const std::string& folder, std::size_t bytes, int
                             perMille, compare(bench, folder), threads),
                 "reading", 2 * static_cast<double>(bytes), rounds, [&] { return compare(bench, folder); },
                 [&] { return readBoth(paths, threads); });
-            if (perMille == 0)
+            if (perMille > 0)
+                continue;
+            against(
+                fmt::format("{} threads: root", threads), "reading and XXH3", static_cast<double>(bytes), rounds,
+                [&] { return hash(bench, folder); },
+                [&] { return readAndHash(paths[0], threads, TensorHashes::Xxh3); });
+            for (const TensorHashes hashes : { TensorHashes::Xxh3, TensorHashes::Xxh3AndSha256 })
                 against(
-                    fmt::format("{} threads: root", threads), "reading and XXH3", static_cast<double>(bytes), rounds,
-                    [&] { return hash(bench, folder); }, [&] { return readAndHash(paths[0], threads); });
+                    fmt::format("{} threads: digest{}", threads, hashes == TensorHashes::Xxh3 ? "" : " --json"),
+                    "reading, XXH3 and SHA-256", static_cast<double>(bytes), rounds,
+                    [&] { return digest(bench, folder, hashes); },
+                    [&] { return readAndHash(paths[0], threads, TensorHashes::Xxh3AndSha256); });
         }
     }
     std::filesystem::remove(paths[0]);

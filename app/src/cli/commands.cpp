@@ -246,8 +246,10 @@ private:
 
     Result<int> digest(app::Service& service)
     {
+        const auto hashes =
+            m_options.json ? TensorHashes::Xxh3AndSha256 : TensorHashes::Xxh3; // the text shows no other
         DS_TRY(const auto view, runJob<app::DigestView>(service, m_style, [&](app::Service& s) {
-                   return s.digest(m_options.versionRequest(m_options.source), m_options.acrossGap);
+                   return s.digest(m_options.versionRequest(m_options.source), m_options.acrossGap, hashes);
                }));
         print<app::DigestView>(*view, [&](const app::DigestView& digest) { return digestText(digest, m_style); });
         return Success;

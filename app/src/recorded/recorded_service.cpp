@@ -58,7 +58,7 @@ JobId RecordedService::listObjects(SourceRequest request) { return answerOf("lis
 JobId RecordedService::log(LogRequest) { return refuseWeights("log of some tensors"); }
 JobId RecordedService::showStep(VersionRequest, Depth) { return refuseWeights("show"); }
 JobId RecordedService::verify(VerifyRequest) { return refuseWeights("verify"); }
-JobId RecordedService::digest(VersionRequest, bool) { return refuseWeights("hash"); }
+JobId RecordedService::digest(VersionRequest, bool, TensorHashes) { return refuseWeights("hash"); }
 JobId RecordedService::diff(VersionRequest, VersionRequest, DiffChoice) { return refuseWeights("compare"); }
 JobId RecordedService::blocks(TensorRequest, std::uint32_t) { return refuseWeights("blocks"); }
 JobId RecordedService::elements(TensorRequest, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t)

@@ -26,7 +26,7 @@ public:
     JobId showStep(VersionRequest request, Depth depth) override;
     JobId listObjects(SourceRequest request) override;
     JobId verify(VerifyRequest request) override;
-    JobId digest(VersionRequest request, bool acrossGap) override;
+    JobId digest(VersionRequest request, bool acrossGap, TensorHashes hashes) override;
     JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice) override;
     JobId blocks(TensorRequest request, std::uint32_t maxBlocks) override;
     JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,

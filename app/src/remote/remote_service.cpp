@@ -226,7 +226,7 @@ JobId RemoteService::statisticsCost(TensorRequest request, std::uint32_t steps)
 JobId RemoteService::log(LogRequest) { return refuse("tell what steps changed in some tensors"); }
 JobId RemoteService::tensorFirsts(TensorRequest) { return refuse("look through all steps"); }
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
-JobId RemoteService::digest(VersionRequest, bool) { return refuse("hash a step"); }
+JobId RemoteService::digest(VersionRequest, bool, TensorHashes) { return refuse("hash a step"); }
 JobId RemoteService::diff(VersionRequest, VersionRequest, DiffChoice) { return refuse("compare without a plan"); }
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }

@@ -177,12 +177,12 @@ public:
                      });
     }
 
-    JobId digest(VersionRequest request, bool acrossGap) override
+    JobId digest(VersionRequest request, bool acrossGap, TensorHashes hashes) override
     {
         return start("digest " + request.source.source.text(),
-                     [this, request, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
+                     [this, request, acrossGap, hashes](JobId, TaskContext& task) -> Result<JobResult> {
                          DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
-                         const auto attempt = [&] { return digestState(m_bench, *state.state, task); };
+                         const auto attempt = [&] { return digestState(m_bench, *state.state, task, hashes); };
                          DS_TRY(CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
                          if (digest.noopsSeen && !acrossGap)
                              DS_CHECK(judgeState(m_bench, state, task));

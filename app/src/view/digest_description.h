@@ -16,7 +16,8 @@ template <class Io> void describe(Io& io, const TensorDigestView& tensor)
     io("dtype", tensor.dtype);
     io("shape", tensor.shape);
     io("xxh3_128", toHex(tensor.xxh3), "canonical: high half first");
-    io("sha256", toHex(tensor.sha256));
+    const std::string sha256 = tensor.sha256 ? toHex(*tensor.sha256) : std::string();
+    io("sha256", nullIfEmpty(sha256), "null: not asked for");
 }
 
 template <class Io> void describe(Io& io, const DigestView& digest)

@@ -14,23 +14,34 @@ namespace {
 /// Digests of one tensor as a whole.
 struct WholeDigests {
     Digest128 xxh3;
-    Digest256 sha256;
+    std::optional<Digest256> sha256;
 };
 
 /// Hashes one tensor as a whole, block by block.
 class WholeHasher {
 public:
-    WholeHasher() { m_sha256.reset(); }
+    explicit WholeHasher(TensorHashes hashes)
+    {
+        if (hashes == TensorHashes::Xxh3AndSha256)
+            m_sha256.emplace().reset();
+    }
     void update(ByteSpan block)
     {
         m_xxh3.update(block);
-        m_sha256.update(block);
+        if (m_sha256)
+            m_sha256->update(block);
     }
-    WholeDigests finish() { return { m_xxh3.digest(), m_sha256.digest() }; }
+    WholeDigests finish()
+    {
+        WholeDigests digests { m_xxh3.digest(), {} };
+        if (m_sha256)
+            digests.sha256 = m_sha256->digest();
+        return digests;
+    }
 
 private:
     Xxh3Hasher m_xxh3;
-    Sha256Hasher m_sha256;
+    std::optional<Sha256Hasher> m_sha256;
 };
 
 struct HashedState {
@@ -38,11 +49,14 @@ struct HashedState {
     bool noopsSeen = false;
 };
 
-using TakeWhole = std::function<void(std::size_t tensor, const WholeDigests&)>;
+/// Digests of whole tensors that are wanted beside those of leaves.
+struct WantedWhole {
+    TensorHashes hashes = TensorHashes::Xxh3;
+    std::function<void(std::size_t tensor, const WholeDigests&)> take; ///< on any thread; null: none are wanted
+};
 
-/// `takeWhole`: gets the digests of each tensor, on any thread; null: only leaves are hashed.
 Result<HashedState> hashTensors(const Workbench& bench, const State& state, LeafHasher::Strength strength,
-                                const TakeWhole& takeWhole, TaskContext& task)
+                                const WantedWhole& wanted, TaskContext& task)
 {
     const TensorRange tensors = state.tensors();
     std::vector<TensorNode> nodes(tensors.size());
@@ -53,8 +67,8 @@ Result<HashedState> hashTensors(const Workbench& bench, const State& state, Leaf
     const auto hash = [&](std::size_t slice, SliceReader& reader) -> Result<void> {
         const std::size_t at = walk->slice(slice).tensor;
         std::optional<WholeHasher> whole;
-        if (takeWhole)
-            whole.emplace();
+        if (wanted.take)
+            whole.emplace(wanted.hashes);
         LeafHasher leaves(strength);
         DS_CHECK(forEachBlock(reader, task, [&](ByteSpan block) {
             leaves.update(block);
@@ -64,7 +78,7 @@ Result<HashedState> hashTensors(const Workbench& bench, const State& state, Leaf
         leaves.finish();
         nodes[at] = tensorNode(tensors[at], leaves.fast(), leaves.strong());
         if (whole)
-            takeWhole(at, whole->finish());
+            wanted.take(at, whole->finish());
         return {};
     };
     DS_TRY(const WalkEvidence evidence, walkTensors(*walk, means.threads, task, hash));
@@ -74,7 +88,8 @@ Result<HashedState> hashTensors(const Workbench& bench, const State& state, Leaf
     return hashed;
 }
 
-Result<CheckpointDigest> digestTensors(const Workbench& bench, const State& state, TaskContext& task)
+Result<CheckpointDigest> digestTensors(const Workbench& bench, const State& state, TensorHashes hashes,
+                                       TaskContext& task)
 {
     const TensorRange tensors = state.tensors();
     CheckpointDigest result;
@@ -86,7 +101,8 @@ Result<CheckpointDigest> digestTensors(const Workbench& bench, const State& stat
     const auto take = [&](std::size_t tensor, const WholeDigests& digests) {
         parts[tensor / PartTensors][tensor % PartTensors] = digests;
     };
-    DS_TRY(const HashedState hashed, hashTensors(bench, state, LeafHasher::Strength::FastAndStrong, take, task));
+    DS_TRY(const HashedState hashed,
+           hashTensors(bench, state, LeafHasher::Strength::FastAndStrong, { hashes, take }, task));
     result.root = hashed.root;
     result.noopsSeen = hashed.noopsSeen;
     result.tensors.reserve(tensors.size());
@@ -100,9 +116,9 @@ Result<CheckpointDigest> digestTensors(const Workbench& bench, const State& stat
 
 }
 
-Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task)
+Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task, TensorHashes hashes)
 {
-    return ifSound(digestTensors(bench, state, task), { &state }, task);
+    return ifSound(digestTensors(bench, state, hashes, task), { &state }, task);
 }
 
 Result<CheckpointRoot> rootOfState(const Workbench& bench, const State& state, LeafHasher::Strength strength,

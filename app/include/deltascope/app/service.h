@@ -4,6 +4,7 @@
 #include "deltascope/app/events.h"
 #include "deltascope/base/address.h"
 #include "deltascope/base/search_depth.h"
+#include "deltascope/base/tensor_hashes.h"
 
 #include <chrono>
 #include <cstdint>
@@ -202,7 +203,8 @@ public:
     virtual JobId showStep(VersionRequest request, Depth depth) = 0; ///< StepDetailView
     virtual JobId listObjects(SourceRequest request) = 0; ///< ListingView
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
-    virtual JobId digest(VersionRequest request, bool acrossGap) = 0; ///< DigestView; also of one safetensors file
+    /// DigestView; also of one safetensors file.
+    virtual JobId digest(VersionRequest request, bool acrossGap, TensorHashes hashes = TensorHashes::Xxh3AndSha256) = 0;
     virtual JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice = {}) = 0; ///< DiffView
     virtual JobId blocks(TensorRequest request, std::uint32_t maxBlocks) = 0; ///< BlocksView
     /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.

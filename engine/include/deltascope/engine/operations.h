@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/base/task.h"
+#include "deltascope/base/tensor_hashes.h"
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/file_system.h"
@@ -132,7 +133,7 @@ Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version
 struct TensorDigest {
     TensorInfo tensor;
     Digest128 xxh3 {};
-    Digest256 sha256 {};
+    std::optional<Digest256> sha256; ///< where it was asked for
 };
 struct CheckpointDigest {
     std::vector<TensorDigest> tensors; ///< by name
@@ -141,7 +142,8 @@ struct CheckpointDigest {
 };
 /// Hashes a state. Errors: Digest (a publisher's digest fails on the way), those of the walk and of
 /// State::expectSoundReads().
-Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task);
+Result<CheckpointDigest> digestState(const Workbench& bench, const State& state, TaskContext& task,
+                                     TensorHashes hashes = TensorHashes::Xxh3AndSha256);
 /// The root alone, which is half of the work. Errors: as digestState().
 Result<CheckpointRoot> rootOfState(const Workbench& bench, const State& state, LeafHasher::Strength strength,
                                    TaskContext& task);

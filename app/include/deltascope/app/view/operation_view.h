@@ -73,7 +73,7 @@ struct TensorDigestView {
     std::string dtype;
     std::vector<std::uint64_t> shape;
     std::array<std::byte, 16> xxh3 {}; ///< canonical: high half first
-    std::array<std::byte, 32> sha256 {};
+    std::optional<std::array<std::byte, 32>> sha256; ///< where it was asked for
 };
 struct DigestView {
     std::string root; ///< fast DSM1 root, the one that materialize prints
