@@ -331,6 +331,9 @@ private:
     }
 };
 
+/// Sanitizers let each n-th call of the driver fail, the release build each one.
+constexpr std::uint64_t EachCall = test::UnderThreadSanitizer ? 17 : test::UnderSanitizer ? 5 : 1;
+
 TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
 {
     const Work expected(*DiffBackends::builtin().all().front());
@@ -348,10 +351,7 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
     std::size_t withoutNotice = 0;
     for (const cuda::Status status : { 2, 700, 999 }) {
         // The others end the device.
-        const std::uint64_t step = (status == 2 ? 1 : 3)
-            * (test::UnderThreadSanitizer ? 17
-                   : test::UnderSanitizer ? 5
-                                          : 1);
+        const std::uint64_t step = (status == 2 ? 1 : 3) * EachCall;
         for (std::uint64_t call = 1; call <= calls; call += step) {
             test::FakeDriverPlan plan;
             plan.failAtCall = call;
