@@ -277,6 +277,20 @@ TEST(CheckpointNames, AreComparedWithThoseOfTheStepBefore)
     EXPECT_NE(other.find("it lacks 1 tensor of step 100"), std::string::npos) << other;
 }
 
+TEST(CheckpointNames, SayThatProjectionsAreFused)
+{
+    Session session;
+    const auto run =
+        session.open(Checkpoints()
+                         .add({ bf16("l.gate_proj.weight", weights()), bf16("l.up_proj.weight", weights()) })
+                         .add({ bf16("l.gate_up_proj.weight", weights(0, 128)) })
+                         .store);
+    ASSERT_TRUE(run);
+    const std::string text = textAt(*run, 200, Code::PartialAnchor);
+    EXPECT_NE(text.find("it stores gate_up_proj where step 100 stores gate_proj, up_proj"), std::string::npos) << text;
+    EXPECT_EQ(text.find("it lacks"), std::string::npos) << text;
+}
+
 TEST(CheckpointNames, SayThatAdaptersWereNotMerged)
 {
     Session session;

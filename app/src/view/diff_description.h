@@ -44,7 +44,7 @@ template <class Io> void describe(Io& io, Of<Io, SettingDiffView>& setting)
     io("b", jsonText(setting.b));
 }
 
-inline constexpr WordSet FormKinds { "", { "names", "adapters", "dtypes" } };
+inline constexpr WordSet FormKinds { "", { "names", "adapters", "dtypes", "fused" } };
 
 template <class Io> void describe(Io& io, Of<Io, FormDifferenceView>& form)
 {

@@ -2,6 +2,7 @@
 
 #include "correspondence.h"
 #include "deltascope/engine/path_state.h"
+#include "fused_projections.h"
 #include "lineage/placeholders.h"
 
 #include <algorithm>
@@ -100,9 +101,14 @@ void addShapes(const Correspondence& all, std::int64_t before, ModelDifference& 
 
 ModelDifference differenceOf(const State& then, const State& now, std::int64_t before)
 {
-    const Correspondence all = correspond(then, now, true, std::nullopt);
+    const FusedSides sides(then, now, true, std::nullopt);
+    const Correspondence all = correspond(sides.a(), sides.b(), true, std::nullopt);
     ModelDifference found;
     addNames(all, before, found);
+    for (const FormDifference& fused : sides.forms()) {
+        found.reasons.push_back(fmt::format("it stores {} where step {} stores {}", fused.b, before, fused.a));
+        found.remedy = "save all checkpoints with one set of tensors; diff compares such ones row by row";
+    }
     addTypes(all, before, found);
     addShapes(all, before, found);
     const auto counted = [](const Tensors& tensors) {

@@ -167,6 +167,8 @@ std::string_view word(FormDifference::Kind kind) noexcept
         return "adapters";
     case FormDifference::Kind::Dtypes:
         return "dtypes";
+    case FormDifference::Kind::Fused:
+        return "fused";
     case FormDifference::Kind::Names:
         break;
     }
@@ -181,6 +183,8 @@ std::string FormDifference::reason() const
                            a.empty() ? b : a);
     case Kind::Dtypes:
         return fmt::format("{} of {} tensors are {} in A and {} in B", tensors, ofTensors, a, b);
+    case Kind::Fused:
+        return fmt::format("A stores {} where B stores {}", a, b);
     case Kind::Names:
         break;
     }
@@ -197,6 +201,8 @@ std::string FormDifference::text() const
         return reason() + ": the layers that they wrap are compared, the adapters are listed";
     case Kind::Dtypes:
         return reason() + ": they are compared as rounded to the narrower one";
+    case Kind::Fused:
+        return reason() + ": they are compared as one tensor, with their rows below each other";
     case Kind::Names:
         break;
     }

@@ -5,6 +5,7 @@
 #include "correspondence.h"
 #include "diff/changed_elements.h"
 #include "element_compare.h"
+#include "fused_projections.h"
 #include "state/rounded_state.h"
 #include "state/rounding.h"
 
@@ -104,9 +105,9 @@ struct Selection {
 };
 
 /// Sorts tensors into those that are compared and those that are listed.
-Result<Selection> select(const State& a, const State& b, const DiffOptions& options, DiffReport& report)
+Result<Selection> select(const FusedSides& sides, const DiffOptions& options, DiffReport& report)
 {
-    Correspondence all = correspond(a, b, options.acrossForms, options.prefixes);
+    Correspondence all = correspond(sides.a(), sides.b(), options.acrossForms, options.prefixes);
     if (options.prefixes && !all.names)
         return fail(Error { Code::NotFound,
                             fmt::format("no tensor of A whose name begins with \"{}\" is one of B under \"{}\"",
@@ -115,15 +116,25 @@ Result<Selection> select(const State& a, const State& b, const DiffOptions& opti
                             std::nullopt,
                             "name prefixes of the tensors that are only in A and only in B, or let them be found" });
     const TensorGlobs& meant = options.tensors;
+    const auto isMeant = [&](const TensorInfo& tensor) {
+        const std::vector<std::string>* const parts = sides.partsOf(tensor);
+        return meant.mean(tensor.name)
+            || (parts && std::any_of(parts->begin(), parts->end(), [&](const auto& part) { return meant.mean(part); }));
+    };
     std::vector<std::string_view> names;
+    const auto addNames = [&](const TensorInfo& tensor) {
+        names.push_back(tensor.name);
+        if (const std::vector<std::string>* const parts = sides.partsOf(tensor))
+            names.insert(names.end(), parts->begin(), parts->end());
+    };
     for (const auto& [left, right] : all.pairs) {
-        names.push_back(left->name);
+        addNames(*left);
         if (right->name != left->name)
-            names.push_back(right->name);
+            addNames(*right);
     }
     for (const std::vector<const TensorInfo*>* side : { &all.onlyInA, &all.onlyInB }) {
         for (const TensorInfo* tensor : *side)
-            names.push_back(tensor->name);
+            addNames(*tensor);
     }
     DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
     const auto list = [&](const std::vector<const TensorInfo*>& tensors, std::vector<std::string>& into) {
@@ -140,7 +151,7 @@ Result<Selection> select(const State& a, const State& b, const DiffOptions& opti
     selection.pairs.reserve(all.pairs.size());
     std::map<std::pair<Dtype, Dtype>, std::uint64_t> rounded;
     for (const auto& [left, right] : all.pairs) {
-        if (!meant.mean(left->name) && !meant.mean(right->name)) {
+        if (!isMeant(*left) && !isMeant(*right)) {
             ++report.tensorsLeftOut;
             continue;
         }
@@ -158,6 +169,8 @@ Result<Selection> select(const State& a, const State& b, const DiffOptions& opti
     }
     if (all.names)
         report.forms.push_back(std::move(*all.names));
+    for (FormDifference& form : sides.forms())
+        report.forms.push_back(std::move(form));
     for (const auto& [dtypes, count] : rounded)
         report.forms.push_back({ FormDifference::Kind::Dtypes, std::string(word(dtypes.first)),
                                  std::string(word(dtypes.second)), count, 0 });
@@ -213,15 +226,18 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
     DS_TRY(const WalkMeans means, bench.means());
     DiffReport report;
     DS_TRY(report.settings, compareAdapterSettings(a, b, task));
+    const FusedSides sides(a, b, options.acrossForms, options.prefixes);
+    if (sides.areFused())
+        aLinkInB.reset(); // a tensor that is put together shows no links
     report.touchedKnown = aLinkInB.has_value();
-    DS_TRY(Selection selection, select(a, b, options, report));
+    DS_TRY(Selection selection, select(sides, options, report));
     auto& common = selection.pairs;
     report.tensorsCompared = common.size();
     report.bytesCompared = selection.bytes;
     std::stable_sort(common.begin(), common.end(),
                      [](const auto& x, const auto& y) { return x.first->bytes() > y.first->bytes(); });
-    ComparedSide left(a, common, [](const TensorPair& pair) { return pair.first; });
-    ComparedSide right(b, common, [](const TensorPair& pair) { return pair.second; });
+    ComparedSide left(sides.a(), common, [](const TensorPair& pair) { return pair.first; });
+    ComparedSide right(sides.b(), common, [](const TensorPair& pair) { return pair.second; });
     std::vector<std::unique_ptr<TouchCounter>> touched(aLinkInB ? common.size() : 0);
     WalkOptions watched { means };
     if (aLinkInB)

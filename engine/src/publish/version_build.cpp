@@ -3,6 +3,7 @@
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/walk.h"
 #include "ops/correspondence.h"
+#include "ops/fused_projections.h"
 
 #include <algorithm>
 #include <atomic>
@@ -80,6 +81,9 @@ Result<void> expectSameTensors(const State& from, const State& to)
             isWrapped ? "Merge the adapters before the checkpoint is saved (merge_and_unload)"
                       : "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)");
     }
+    const std::vector<FormDifference> fused = FusedSides(from, to, true, std::nullopt).forms();
+    if (!fused.empty())
+        return differentTensors(fused.front().reason(), "Save the checkpoint with the tensors of the run");
     for (const auto& [a, b] : all.pairs) {
         if (a->dtype != b->dtype)
             return differentTensors(

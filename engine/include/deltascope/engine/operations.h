@@ -241,6 +241,7 @@ struct FormDifference {
         Names, ///< names differ by a prefix
         Adapters, ///< one side is wrapped with adapters that were not merged: `a` or `b` names a tensor of one
         Dtypes, ///< one side is stored wider: `a` and `b` are dtypes
+        Fused, ///< one side stores projections in one tensor: `a` and `b` are modules, "qkv_proj"
     };
     Kind kind = Kind::Names;
     std::string a, b;
@@ -251,7 +252,7 @@ struct FormDifference {
     std::string text() const; ///< with how tensors are compared all the same
 };
 
-/// "names", "adapters", "dtypes".
+/// "names", "adapters", "dtypes", "fused".
 std::string_view word(FormDifference::Kind kind) noexcept;
 
 struct DiffReport {

@@ -542,7 +542,7 @@ export interface SettingDiff {
 
 /** How two states differ as a whole; their values are compared all the same. */
 export interface FormDifference {
-  kind: 'names' | 'adapters' | 'dtypes';
+  kind: 'names' | 'adapters' | 'dtypes' | 'fused';
   a: string;
   b: string;
   tensors: number; // that it concerns
