@@ -262,13 +262,7 @@ private:
         if (!m_options.mirrors.empty() && a.source.source != b.source.source)
             return fail(Code::Usage, "a mirror holds the objects of one source, and these are two",
                         b.source.source.text(), "rebuild one of the states with --mirror, and compare the checkpoint");
-        app::DiffChoice choice { m_options.tensors, {} };
-        if (!m_options.mapPrefix.empty()) {
-            const std::size_t equals = m_options.mapPrefix.find('=');
-            if (equals == std::string::npos)
-                return fail(Code::Usage, "--map-prefix takes A=B, one of which may be empty", m_options.mapPrefix);
-            choice.prefixes = { m_options.mapPrefix.substr(0, equals), m_options.mapPrefix.substr(equals + 1) };
-        }
+        const app::DiffChoice choice { m_options.tensors, m_options.mapPrefix };
         DS_TRY(const auto view,
                runJob<app::DiffView>(service, m_style, [&](app::Service& s) { return s.diff(a, b, choice); }));
         print<app::DiffView>(*view, [&](const app::DiffView& diff) { return diffText(diff, m_style); });
@@ -368,7 +362,8 @@ private:
                                       m_options.newEpoch,
                                       m_options.allowSuspect,
                                       m_options.acceptRewritten,
-                                      m_options.soleWriter };
+                                      m_options.soleWriter,
+                                      m_options.mapPrefix };
         const bool between = !m_options.source.empty() && !m_options.other.empty();
         if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
             return fail(Code::Usage, "publish takes either --from and --to or --watch");

@@ -199,6 +199,8 @@ void describe(CLI::App& program, Options& options)
                       "also publish states that hold NaN, or values that are suspect in another way");
     publish->add_flag("--sole-writer", options.soleWriter,
                       "nobody else publishes there: needed where the store cannot put under a condition");
+    publish->add_option("--map-prefix", options.mapPrefix,
+                        "A=B: publish tensors whose names begin with A as beginning with B ('_orig_mod.=')");
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 

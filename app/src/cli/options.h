@@ -33,7 +33,7 @@ struct Options {
     std::string other;
     std::string tensor;
     std::vector<std::string> tensors; ///< globs
-    std::string mapPrefix; ///< of diff: "A=B"
+    std::string mapPrefix; ///< of diff and publish: "A=B"
     std::string against;
     std::string history; ///< a number of steps, or "all"
     bool costOnly = false;

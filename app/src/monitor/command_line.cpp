@@ -88,6 +88,8 @@ std::string publishCommand(const SourceRequest& into, const PublishArgs& args)
          { std::pair(args.newEpoch, " --new-epoch"), std::pair(args.allowSuspect, " --allow-suspect"),
            std::pair(args.acceptRewritten, " --accept-rewritten"), std::pair(args.soleWriter, " --sole-writer") })
         text += isSet ? option : "";
+    if (!args.mapPrefix.empty())
+        text += " --map-prefix " + quoted(args.mapPrefix);
     return text;
 }
 

@@ -69,8 +69,7 @@ Result<DiffView> diffOf(Workbench& bench, const DiffRequest& request, const std:
 {
     const DiffChoice& choice = request.choice;
     DiffOptions options { TensorGlobs(choice.tensors), true, {} };
-    if (choice.prefixes)
-        options.prefixes = { choice.prefixes->first, choice.prefixes->second };
+    DS_TRY(options.prefixes, parsePrefixMap(choice.mapPrefix));
     const auto began = std::chrono::steady_clock::now();
     DS_TRY(auto pair, choosePair(bench, request, task));
     OpenState& left = pair.first;

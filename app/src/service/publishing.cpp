@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t MostKept = 200; ///< steps and notices of a long publication
 
-PublishOptions optionsOf(const PublishRequest& request)
+Result<PublishOptions> optionsOf(const PublishRequest& request)
 {
     PublishOptions options;
     options.layout = request.into.layout;
@@ -29,6 +29,7 @@ PublishOptions optionsOf(const PublishRequest& request)
     options.newEpoch = request.newEpoch;
     options.allowSuspect = request.allowSuspect;
     options.acceptRewritten = request.acceptRewritten;
+    DS_TRY(options.prefixes, parsePrefixMap(request.mapPrefix));
     return options;
 }
 
@@ -152,7 +153,7 @@ StepState stepStateOf(Workbench& bench, const VersionRequest& request, OpenState
 Result<Publication> openPublication(Workbench& bench, const PublishRequest& request, bool isPlan, TaskContext& task)
 {
     Publication publication;
-    publication.options = optionsOf(request);
+    DS_TRY(publication.options, optionsOf(request));
     DS_TRY(OpenState from, chooseState(bench, request.from, false, task));
     DS_TRY(OpenState to, chooseState(bench, request.to, false, task));
     publication.from = std::make_unique<OpenState>(std::move(from));
@@ -228,6 +229,7 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
 Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& request,
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task)
 {
+    DS_TRY(PublishOptions publishing, optionsOf(request));
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request, false));
     DS_TRY(const OpenOptions base, baseOf(bench, request));
     DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, bench.stores->open(request.watchFolder));
@@ -236,7 +238,6 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     view.layout = request.into.layout;
     view.watched = checkpoints->uri();
     warnOfOthers(view, *into);
-    PublishOptions publishing = optionsOf(request);
     publishing.lease.onWaiting = [&](const std::string& text) {
         addNotice(view, text);
         onChange(view);

@@ -1,6 +1,7 @@
 #include "deltascope/engine/publish_step.h"
 
 #include "acts/act_parts.h"
+#include "publish/published_names.h"
 #include "publish/step_facts.h"
 #include "publish/version_build.h"
 
@@ -77,8 +78,12 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
     DS_TRY(PublishPlan plan, planStep(found.end, writers, options, into.get(), step, found.missing.has_value(), task));
     DS_TRY(const State* const before, step.from.open(task));
     DS_TRY(const State* const behind, step.to.open(task));
+    if (options.prefixes)
+        DS_CHECK(expectPrefix(*behind, *options.prefixes));
+    DS_TRY(const PublishedState from, PublishedState::of(*before, options.prefixes));
+    DS_TRY(const PublishedState to, PublishedState::of(*behind, options.prefixes));
     if (found.end.epochBegun)
-        DS_CHECK(expectSameTensors(*before, *behind));
+        DS_CHECK(expectSameTensors(*from, *to));
     plan.stateBytes = behind->stateBytes();
     return plan;
 }

@@ -160,6 +160,16 @@ Correspondence correspond(const State& a, const State& b, bool acrossForms, cons
     return found;
 }
 
+Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text)
+{
+    if (text.empty())
+        return std::nullopt;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos)
+        return fail(Code::Usage, "a map of prefixes is A=B, one of which may be empty", text);
+    return PrefixMap { text.substr(0, equals), text.substr(equals + 1) };
+}
+
 std::string_view word(FormDifference::Kind kind) noexcept
 {
     switch (kind) {

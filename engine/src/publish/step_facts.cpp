@@ -106,6 +106,8 @@ Result<PublishPlan> planStep(const RunEnd& end, const WriterChoice& writers, con
                       { "allow_suspect", options.allowSuspect ? "true" : "false" },
                       { "accept_rewritten", options.acceptRewritten ? "true" : "false" },
                       { "newest", end.identity } };
+    if (options.prefixes)
+        act.arguments.emplace_back("map_prefix", options.prefixes->a + "=" + options.prefixes->b);
     StepReads reads(into ? into->uri() : std::string());
     reads.add(step.from.reads, end.epochBegun || !options.allowSuspect); // values are judged beside those before
     reads.add(step.to.reads, true);

@@ -79,7 +79,9 @@ Result<void> expectSameTensors(const State& from, const State& to)
             fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
                         all.pairs.back().second->name),
             isWrapped ? "Merge the adapters before the checkpoint is saved (merge_and_unload)"
-                      : "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)");
+                      : fmt::format("Save the model itself, without what wraps it (torch.compile keeps it as "
+                                    "_orig_mod), publish it with --map-prefix {}={}",
+                                    all.names->b, all.names->a));
     }
     const std::vector<FormDifference> fused = FusedSides(from, to, true, std::nullopt).forms();
     if (!fused.empty())

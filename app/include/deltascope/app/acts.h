@@ -105,6 +105,7 @@ struct PublishArgs {
     bool allowSuspect = false;
     bool acceptRewritten = false;
     bool soleWriter = false;
+    std::string mapPrefix = {}; ///< "A=B", as parsePrefixMap() takes it; empty: names stay
 
     operator ActRequest() const; // NOLINT(google-explicit-constructor)
 };

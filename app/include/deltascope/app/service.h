@@ -117,8 +117,9 @@ struct MaterializeRequest {
 /// What of two states is compared, and how.
 struct DiffChoice {
     std::vector<std::string> tensors; ///< globs of names (engine/tensor_globs.h); empty: all
-    /// A prefix of names in A and the one that stands for it in B; nothing: a difference of prefixes is looked for.
-    std::optional<std::pair<std::string, std::string>> prefixes;
+    /// "A=B": a prefix of names in the first state, and the one that stands for it in the second; empty: a difference
+    /// of prefixes is looked for.
+    std::string mapPrefix;
 };
 
 /// One tensor of a step, compared with another state.
@@ -149,6 +150,7 @@ struct PublishRequest {
     bool once = false; ///< of watchFolder: end when nothing is left
     /// The user vouches that nobody else publishes there, which a store without conditional puts cannot make sure.
     bool soleWriter = false;
+    std::string mapPrefix; ///< "A=B": names that begin with A are published as beginning with B; empty: they stay
 
     PublishRequest() = default;
     PublishRequest(SourceRequest run, const PublishArgs& args); ///< one step

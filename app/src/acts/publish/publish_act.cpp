@@ -40,6 +40,7 @@ Result<PublishArgs> argsOf(const CheckedArgs& args)
     publish.allowSuspect = args.flag("allow_suspect");
     publish.acceptRewritten = args.flag("accept_rewritten");
     publish.soleWriter = args.flag("sole_writer");
+    publish.mapPrefix = args.text("map_prefix");
     return publish;
 }
 
@@ -106,7 +107,9 @@ Act publishAct()
             { "accept_rewritten", Type::Flag, "Accept rewritten objects",
               "Use objects that were rewritten since they were first seen, this once.", "false" },
             { "sole_writer", Type::Flag, "Nobody else publishes there",
-              "Needed on a store that cannot put under a condition.", "false" } },
+              "Needed on a store that cannot put under a condition.", "false" },
+            { "map_prefix", Type::Text, "Names",
+              "A=B: tensors whose names begin with A are published as beginning with B; empty: names stay.", "" } },
           ActWay::OwnCommand },
         planPublishOf,
         reportOf<PublishView>(),
@@ -128,7 +131,8 @@ PublishArgs::operator ActRequest() const
                { "new_epoch", newEpoch },
                { "allow_suspect", allowSuspect },
                { "accept_rewritten", acceptRewritten },
-               { "sole_writer", soleWriter } } };
+               { "sole_writer", soleWriter },
+               { "map_prefix", mapPrefix } } };
 }
 
 PublishRequest::PublishRequest(SourceRequest run, const PublishArgs& args)
@@ -144,6 +148,7 @@ PublishRequest::PublishRequest(SourceRequest run, const PublishArgs& args)
     , allowSuspect(args.allowSuspect)
     , acceptRewritten(args.acceptRewritten)
     , soleWriter(args.soleWriter)
+    , mapPrefix(args.mapPrefix)
 {
     // The layout is that of the run; what is published from and to says by itself what it is.
     from.source.base = to.source.base = into.base;

@@ -234,6 +234,8 @@ struct SettingDiff {
 struct PrefixMap {
     std::string a, b; ///< "model.", "model.language_model."
 };
+/// "A=B"; empty: nothing. Errors: Usage (no "=").
+Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text);
 
 /// How two states differ as a whole, so that tensors can be compared only once it is taken out of account.
 struct FormDifference {

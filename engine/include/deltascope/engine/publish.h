@@ -26,6 +26,8 @@ struct PublishOptions {
     bool newEpoch = false; ///< begin another incarnation, with an anchor, instead of going on with the run
     bool allowSuspect = false; ///< publish states whose values are suspect, too (health.h)
     bool acceptRewritten = false; ///< go on with a run although objects of it were rewritten since they were first seen
+    /// Names of tensors that begin with `a` are published as beginning with `b`; nothing: as they are.
+    std::optional<PrefixMap> prefixes;
     std::optional<std::int64_t> restores; ///< what is published is the state of this step again (fact::Restores)
     std::string branch; ///< where the first version of a new run comes from (fact::Branch); empty: nowhere
     std::string actor = "publisher"; ///< in spans and lease
@@ -78,8 +80,9 @@ public:
     /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
     /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
     /// checkpoint changed while it was read, or is not what is on record), Exists (somebody else published),
-    /// SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change), those of
-    /// stores and replay.
+    /// SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change, or other
+    /// names than the external base), NotFound (PublishOptions::prefixes fit no name of `to`), those of stores and
+    /// replay.
     Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
