@@ -18,6 +18,13 @@ struct WrappedCheckpoints : Publishing {
     {
         options.prefixes = PrefixMap { "_orig_mod.", "" };
     }
+    /// Publishes the first checkpoint, which has the names of the run.
+    void beginPlain()
+    {
+        const std::optional<PrefixMap> prefixes = std::exchange(options.prefixes, std::nullopt);
+        publishAll(1, 1);
+        options.prefixes = prefixes;
+    }
     /// The checkpoint of a step as torch.compile names its tensors.
     void dropWrapped(std::int64_t step)
     {
@@ -37,7 +44,7 @@ struct WrappedCheckpoints : Publishing {
 TEST(PublishedNames, ARunGoesOnWithWrappedCheckpoints)
 {
     WrappedCheckpoints p;
-    p.publishAll(1, 1);
+    p.beginPlain();
     p.dropWrapped(2);
     p.dropWrapped(3);
     const auto second = p.step(1, 2);
@@ -83,7 +90,7 @@ TEST(PublishedNames, AFollowedFolderIsPublishedUnderThem)
 TEST(PublishedNames, WithoutTheMapTheRefusalNamesIt)
 {
     WrappedCheckpoints p;
-    p.publishAll(1, 1);
+    p.beginPlain();
     p.dropWrapped(2);
     p.options.prefixes.reset();
     const Error error = errorOf(p.step(1, 2));
@@ -94,7 +101,7 @@ TEST(PublishedNames, WithoutTheMapTheRefusalNamesIt)
 TEST(PublishedNames, AMapThatFitsNothingIsRefusedAndNothingIsPut)
 {
     WrappedCheckpoints p;
-    p.publishAll(1, 1);
+    p.beginPlain();
     const auto before = p.keys();
     p.dropWrapped(2);
     p.options.prefixes = PrefixMap { "module.", "" };
@@ -108,7 +115,7 @@ TEST(PublishedNames, AMapThatFitsNothingIsRefusedAndNothingIsPut)
 TEST(PublishedNames, APlanNamesTheMap)
 {
     WrappedCheckpoints p;
-    p.publishAll(1, 1);
+    p.beginPlain();
     p.dropWrapped(2);
     const auto plan = planPublish(p.bench, p.run, p.base, p.between(1, 2), p.options, p.task);
     ASSERT_TRUE(plan) << plan.error().text;

@@ -244,8 +244,22 @@ private:
         return exitForVerdict(*view, m_options.strict);
     }
 
+    Result<int> checkDigests(app::Service& service)
+    {
+        DS_TRY(const auto view, runJob<app::DigestCheckView>(service, m_style, [&](app::Service& s) {
+                   return s.checkDigests(m_options.versionRequest(m_options.source), m_options.digests,
+                                         m_options.acrossGap);
+               }));
+        print<app::DigestCheckView>(*view, [&](const app::DigestCheckView& check) {
+            return digestCheckText(check, m_options.digests, m_style);
+        });
+        return view->equal ? Success : Failure;
+    }
+
     Result<int> digest(app::Service& service)
     {
+        if (!m_options.digests.empty())
+            return checkDigests(service);
         const auto hashes =
             m_options.json ? TensorHashes::Xxh3AndSha256 : TensorHashes::Xxh3; // the text shows no other
         DS_TRY(const auto view, runJob<app::DigestView>(service, m_style, [&](app::Service& s) {

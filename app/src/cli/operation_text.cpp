@@ -282,6 +282,38 @@ std::string digestText(const app::DigestView& digest, const Style& style)
     return text;
 }
 
+std::string digestCheckText(const app::DigestCheckView& check, const std::string& path, const Style& style)
+{
+    std::string text;
+    if (!check.chosen.empty())
+        text += paint(style, Paint::Warn, safe(check.chosen) + "\n");
+    for (const app::FormDifferenceView& form : check.forms)
+        text += paint(style, Paint::Warn, safe(form.text)) + "\n";
+    const std::string by = check.bySha256 == check.tensorsCompared ? "SHA-256"
+        : check.bySha256 == 0                                      ? "XXH3-128"
+                              : fmt::format("SHA-256, {} by XXH3-128 alone", check.tensorsCompared - check.bySha256);
+    const std::string done =
+        fmt::format("by {}, {} in {}", by, bytesText(check.bytesHashed), durationText(check.seconds));
+    if (check.tensorsCompared == 0)
+        text += "no tensor is one of the document: nothing was compared\n";
+    else if (check.different.empty())
+        text += fmt::format("{} {} the digests of {} ({})\n", counted(check.tensorsCompared, "tensor"),
+                            check.tensorsCompared == 1 ? "has" : "have", safe(path), done);
+    else
+        text += fmt::format("{} of {} differ from {} ({})\n", check.different.size(),
+                            counted(check.tensorsCompared, "tensor"), safe(path), done);
+    for (const std::string& name : check.different)
+        text += "  differs: " + safe(name) + "\n";
+    for (const app::ReshapedTensorView& tensor : check.reshaped)
+        text += fmt::format("  {} is {} {} and {} {} in the document\n", safe(tensor.name), tensor.dtypeA,
+                            shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
+    for (const std::string& name : check.onlyInState)
+        text += "  not in the document: " + safe(name) + "\n";
+    for (const std::string& name : check.onlyInDigests)
+        text += "  only in the document: " + safe(name) + "\n";
+    return text + readsText(check.reads, style);
+}
+
 namespace {
 
 /// How much was compared where not all was; else empty.

@@ -162,6 +162,8 @@ void describe(CLI::App& program, Options& options)
 
     CLI::App* digest = program.add_subcommand("digest", "hashes of every tensor and of the whole checkpoint");
     digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
+    digest->add_option("--check", options.digests,
+                       "compare with what 'digest --json' wrote elsewhere, and exit with 1 if anything differs");
     digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
 
     CLI::App* publish = program.add_subcommand(

@@ -33,6 +33,7 @@ struct Options {
     std::string other;
     std::string tensor;
     std::vector<std::string> tensors; ///< globs
+    std::string digests; ///< of digest: a document of digests to compare with
     std::string mapPrefix; ///< of diff and publish: "A=B"
     std::string against;
     std::string history; ///< a number of steps, or "all"

@@ -27,6 +27,8 @@ std::string stepText(const app::StepDetailView& detail, const Style& style);
 std::string listingText(const app::ListingView& listing, const Style& style);
 std::string verifyText(const app::VerifyView& report, const Style& style);
 std::string digestText(const app::DigestView& digest, const Style& style);
+/// `path`: of the document.
+std::string digestCheckText(const app::DigestCheckView& check, const std::string& path, const Style& style);
 std::string diffText(const app::DiffView& diff, const Style& style);
 std::string materializeText(const app::MaterializeView& result, const Style& style);
 std::string publishedLine(const app::StepView& step, const Style& style);

@@ -59,6 +59,7 @@ JobId RecordedService::log(LogRequest) { return refuseWeights("log of some tenso
 JobId RecordedService::showStep(VersionRequest, Depth) { return refuseWeights("show"); }
 JobId RecordedService::verify(VerifyRequest) { return refuseWeights("verify"); }
 JobId RecordedService::digest(VersionRequest, bool, TensorHashes) { return refuseWeights("hash"); }
+JobId RecordedService::checkDigests(VersionRequest, std::string, bool) { return refuseWeights("hash"); }
 JobId RecordedService::diff(VersionRequest, VersionRequest, DiffChoice) { return refuseWeights("compare"); }
 JobId RecordedService::blocks(TensorRequest, std::uint32_t) { return refuseWeights("blocks"); }
 JobId RecordedService::elements(TensorRequest, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t)

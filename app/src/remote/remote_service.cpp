@@ -227,6 +227,7 @@ JobId RemoteService::log(LogRequest) { return refuse("tell what steps changed in
 JobId RemoteService::tensorFirsts(TensorRequest) { return refuse("look through all steps"); }
 JobId RemoteService::verify(VerifyRequest) { return refuse("verify without a plan"); }
 JobId RemoteService::digest(VersionRequest, bool, TensorHashes) { return refuse("hash a step"); }
+JobId RemoteService::checkDigests(VersionRequest, std::string, bool) { return refuse("hash a step"); }
 JobId RemoteService::diff(VersionRequest, VersionRequest, DiffChoice) { return refuse("compare without a plan"); }
 JobId RemoteService::materialize(MaterializeRequest) { return refuse("materialize without a plan"); }
 JobId RemoteService::publish(PublishRequest) { return refuse("publish"); }

@@ -52,6 +52,7 @@ public:
     JobId listObjects(SourceRequest request) override;
     JobId verify(VerifyRequest request) override;
     JobId digest(VersionRequest request, bool acrossGap, TensorHashes hashes) override;
+    JobId checkDigests(VersionRequest request, std::string path, bool acrossGap) override;
     JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice) override;
     JobId blocks(TensorRequest request, std::uint32_t maxBlocks) override;
     JobId elements(TensorRequest request, std::uint64_t row, std::uint64_t col, std::uint64_t rows,

@@ -8,6 +8,7 @@
 #include "demo/demo.h"
 #include "demo/demo_bucket.h"
 #include "diff_jobs.h"
+#include "digest_jobs.h"
 #include "doctor.h"
 #include "job_runner.h"
 #include "log_jobs.h"
@@ -181,16 +182,16 @@ public:
     {
         return start("digest " + request.source.source.text(),
                      [this, request, acrossGap, hashes](JobId, TaskContext& task) -> Result<JobResult> {
-                         DS_TRY(OpenState state, openState(m_bench, request, acrossGap, task));
-                         const auto attempt = [&] { return digestState(m_bench, *state.state, task, hashes); };
-                         DS_TRY(CheckpointDigest digest, tryStates(m_bench, { &state }, attempt, task));
-                         if (digest.noopsSeen && !acrossGap)
-                             DS_CHECK(judgeState(m_bench, state, task));
-                         ReadsView reads = makeReadsView({ state.state.get() }, state.notices());
-                         state.state.reset(); // there may be a million tensors: it makes room for the view
-                         DigestView view = makeDigestView(std::move(digest));
-                         view.chosen = state.chosen;
-                         view.reads = std::move(reads);
+                         DS_TRY(DigestView view, digestOf(m_bench, request, acrossGap, hashes, task));
+                         return ended(std::move(view));
+                     });
+    }
+
+    JobId checkDigests(VersionRequest request, std::string path, bool acrossGap) override
+    {
+        return start("digest " + request.source.source.text(),
+                     [this, request, path, acrossGap](JobId, TaskContext& task) -> Result<JobResult> {
+                         DS_TRY(DigestCheckView view, checkDigestsOf(m_bench, request, path, acrossGap, task));
                          return ended(std::move(view));
                      });
     }

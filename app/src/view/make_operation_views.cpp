@@ -59,6 +59,42 @@ DigestView makeDigestView(CheckpointDigest digest)
     return view;
 }
 
+namespace {
+
+std::vector<FormDifferenceView> formViews(const std::vector<FormDifference>& forms)
+{
+    std::vector<FormDifferenceView> views;
+    for (const FormDifference& form : forms)
+        views.push_back({ std::string(word(form.kind)), form.a, form.b, form.tensors, form.text() });
+    return views;
+}
+
+std::vector<ReshapedTensorView> reshapedViews(const std::vector<ReshapedTensor>& tensors)
+{
+    std::vector<ReshapedTensorView> views;
+    for (const ReshapedTensor& tensor : tensors)
+        views.push_back({ tensor.a.name, std::string(word(tensor.a.dtype)), std::string(word(tensor.b.dtype)),
+                          tensor.a.shape, tensor.b.shape });
+    return views;
+}
+
+}
+
+DigestCheckView makeDigestCheckView(DigestCheck check)
+{
+    DigestCheckView view;
+    view.equal = check.equal();
+    view.tensorsCompared = check.tensorsCompared;
+    view.bySha256 = check.bySha256;
+    view.bytesHashed = check.bytesHashed;
+    view.different = std::move(check.different);
+    view.onlyInState = std::move(check.onlyInState);
+    view.onlyInDigests = std::move(check.onlyInDigests);
+    view.reshaped = reshapedViews(check.reshaped);
+    view.forms = formViews(check.forms);
+    return view;
+}
+
 DiffView makeDiffView(DiffReport report)
 {
     DiffView view;
@@ -76,8 +112,7 @@ DiffView makeDiffView(DiffReport report)
     view.onlyInB = std::move(report.onlyInB);
     for (const SettingDiff& setting : report.settings)
         view.settings.push_back({ setting.name, setting.a, setting.b });
-    for (const FormDifference& form : report.forms)
-        view.forms.push_back({ std::string(word(form.kind)), form.a, form.b, form.tensors, form.text() });
+    view.forms = formViews(report.forms);
     if (report.touchedKnown)
         view.elementsTouched = 0;
     view.tensors.reserve(report.tensors.size());
@@ -86,9 +121,7 @@ DiffView makeDiffView(DiffReport report)
             *view.elementsTouched += diff.touched.value_or(0);
         view.tensors.push_back(diffRow(std::move(diff)));
     }
-    for (const ReshapedTensor& tensor : report.reshaped)
-        view.reshaped.push_back({ tensor.a.name, std::string(word(tensor.a.dtype)), std::string(word(tensor.b.dtype)),
-                                  tensor.a.shape, tensor.b.shape });
+    view.reshaped = reshapedViews(report.reshaped);
     return view;
 }
 

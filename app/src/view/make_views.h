@@ -7,6 +7,7 @@
 #include "deltascope/app/view/statistics_view.h"
 #include "deltascope/app/view/tensor_view.h"
 #include "deltascope/engine/beside.h"
+#include "deltascope/engine/check_digests.h"
 #include "deltascope/engine/cost.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/safetensors.h"
@@ -64,6 +65,7 @@ CoverageView makeCoverageView(const Coverage& coverage);
 ReadsView makeReadsView(const std::vector<const State*>& states, const std::vector<Error>& known = {});
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(CheckpointDigest digest);
+DigestCheckView makeDigestCheckView(DigestCheck check);
 DiffView makeDiffView(DiffReport report);
 CostView makeCostView(const Run& run, const CostReport& report, const std::optional<ChangePrediction>& prediction);
 /// `a`: the step that was compared with.

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "diff_description.h"
+#include "digest_check_description.h"
 #include "digest_description.h"
 #include "io/text_writer.h"
 #include "run_description.h"
@@ -16,6 +17,8 @@ void writeJson(const DiffView& view, const TextSink& sink) { writeText(view, sin
 std::string toJson(const StepDetailView& view) { return writtenText(view); }
 
 std::string toJson(const DigestView& view) { return writtenText(view); }
+
+std::string toJson(const DigestCheckView& view) { return writtenText(view); }
 
 std::string toJson(const DiffView& view) { return writtenText(view); }
 

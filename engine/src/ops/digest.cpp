@@ -1,7 +1,7 @@
 #include "deltascope/engine/operations.h"
 
 #include "deltascope/engine/walk.h"
-#include "hash/hashers.h"
+#include "hash/whole_hasher.h"
 
 #include <algorithm>
 #include <functional>
@@ -10,39 +10,6 @@
 namespace deltascope {
 
 namespace {
-
-/// Digests of one tensor as a whole.
-struct WholeDigests {
-    Digest128 xxh3;
-    std::optional<Digest256> sha256;
-};
-
-/// Hashes one tensor as a whole, block by block.
-class WholeHasher {
-public:
-    explicit WholeHasher(TensorHashes hashes)
-    {
-        if (hashes == TensorHashes::Xxh3AndSha256)
-            m_sha256.emplace().reset();
-    }
-    void update(ByteSpan block)
-    {
-        m_xxh3.update(block);
-        if (m_sha256)
-            m_sha256->update(block);
-    }
-    WholeDigests finish()
-    {
-        WholeDigests digests { m_xxh3.digest(), {} };
-        if (m_sha256)
-            digests.sha256 = m_sha256->digest();
-        return digests;
-    }
-
-private:
-    Xxh3Hasher m_xxh3;
-    std::optional<Sha256Hasher> m_sha256;
-};
 
 struct HashedState {
     CheckpointRoot root;

@@ -114,7 +114,13 @@ std::unique_ptr<State> withFused(const State& apart, const std::vector<Fused>& f
     return view ? std::move(*view) : nullptr; // parts too large to be one tensor
 }
 
-/// `apart`, which outlives the result, with the projections fused that `other` stores fused. Nothing: there are none.
+std::optional<PrefixMap> turned(const std::optional<PrefixMap>& map)
+{
+    return map ? std::optional(PrefixMap { map->b, map->a }) : std::nullopt;
+}
+
+}
+
 std::optional<FusedState> fusedLike(const State& apart, const State& other, const std::optional<PrefixMap>& prefixes)
 {
     std::vector<Fused> fused = allThatFit(apart, other);
@@ -143,13 +149,6 @@ std::optional<FusedState> fusedLike(const State& apart, const State& other, cons
             result.rules.push_back(std::move(applied));
     }
     return result;
-}
-
-std::optional<PrefixMap> turned(const std::optional<PrefixMap>& map)
-{
-    return map ? std::optional(PrefixMap { map->b, map->a }) : std::nullopt;
-}
-
 }
 
 FusedSides::FusedSides(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& prefixes)

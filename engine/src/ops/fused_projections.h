@@ -21,6 +21,10 @@ struct FusedState {
     std::vector<Rule> rules;
 };
 
+/// `apart`, which outlives the result, with the projections fused that `other` stores fused. Nothing: there are none.
+/// `prefixes`: as in correspond().
+std::optional<FusedState> fusedLike(const State& apart, const State& other, const std::optional<PrefixMap>& prefixes);
+
 /// Two states, with the projections that one of them stores apart and the other fused in one tensor fused in both:
 /// q_proj, k_proj and v_proj as qkv_proj, gate_proj and up_proj as gate_up_proj. The order of the rows is that of Phi-3
 /// in transformers and of vLLM without tensor parallelism (packed_modules_mapping).

@@ -40,13 +40,14 @@ struct JobView {
 using JobResult = std::variant<
     std::shared_ptr<const RunView>, std::shared_ptr<const LogView>, std::shared_ptr<const StepDetailView>,
     std::shared_ptr<const ListingView>, std::shared_ptr<const VerifyView>, std::shared_ptr<const DigestView>,
-    std::shared_ptr<const DiffView>, std::shared_ptr<const MaterializeView>, std::shared_ptr<const PublishView>,
-    std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>, std::shared_ptr<const CostView>,
-    std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>, std::shared_ptr<const StatisticsView>,
-    std::shared_ptr<const StatisticsHistoryView>, std::shared_ptr<const TensorFirstsView>,
-    std::shared_ptr<const StatisticsCostView>, std::shared_ptr<const HeaderView>,
-    std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>, std::shared_ptr<const RollBackView>,
-    std::shared_ptr<const BranchView>, std::shared_ptr<const PlannedReadView>, std::shared_ptr<const DiscardView>>;
+    std::shared_ptr<const DigestCheckView>, std::shared_ptr<const DiffView>, std::shared_ptr<const MaterializeView>,
+    std::shared_ptr<const PublishView>, std::shared_ptr<const DoctorView>, std::shared_ptr<const DemoView>,
+    std::shared_ptr<const CostView>, std::shared_ptr<const BlocksView>, std::shared_ptr<const ElementsView>,
+    std::shared_ptr<const StatisticsView>, std::shared_ptr<const StatisticsHistoryView>,
+    std::shared_ptr<const TensorFirstsView>, std::shared_ptr<const StatisticsCostView>,
+    std::shared_ptr<const HeaderView>, std::shared_ptr<const AnnotationsView>, std::shared_ptr<const AnnotatedView>,
+    std::shared_ptr<const RollBackView>, std::shared_ptr<const BranchView>, std::shared_ptr<const PlannedReadView>,
+    std::shared_ptr<const DiscardView>>;
 
 struct JobProgressed {
     JobView job;

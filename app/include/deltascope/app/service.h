@@ -207,6 +207,9 @@ public:
     virtual JobId verify(VerifyRequest request) = 0; ///< VerifyView
     /// DigestView; also of one safetensors file.
     virtual JobId digest(VersionRequest request, bool acrossGap, TensorHashes hashes = TensorHashes::Xxh3AndSha256) = 0;
+    /// DigestCheckView: compares a state, or one safetensors file, with the document that digest() gave elsewhere, in
+    /// the file `path`.
+    virtual JobId checkDigests(VersionRequest request, std::string path, bool acrossGap) = 0;
     virtual JobId diff(VersionRequest a, VersionRequest b, DiffChoice choice = {}) = 0; ///< DiffView
     virtual JobId blocks(TensorRequest request, std::uint32_t maxBlocks) = 0; ///< BlocksView
     /// ElementsView; `rows` x `cols` elements from (row, col), at most 4,096.

@@ -22,6 +22,7 @@ std::string toJson(const StepDetailView& view);
 std::string toJson(const ListingView& view);
 std::string toJson(const VerifyView& view);
 std::string toJson(const DigestView& view);
+std::string toJson(const DigestCheckView& view);
 std::string toJson(const DiffView& view);
 /// Takes a document piece by piece.
 using TextSink = std::function<void(std::string_view)>;

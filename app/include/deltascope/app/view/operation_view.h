@@ -140,6 +140,21 @@ struct DiffView {
     double seconds = 0;
 };
 
+/// How the tensors of a state compare with digests that were taken elsewhere.
+struct DigestCheckView {
+    bool equal = false; ///< in names, dtypes, shapes and digests
+    std::string chosen; ///< as in MaterializeView
+    std::uint64_t tensorsCompared = 0;
+    std::uint64_t bySha256 = 0; ///< of them; the others by XXH3-128 alone
+    std::uint64_t bytesHashed = 0;
+    std::vector<std::string> different; ///< tensors with other digests
+    std::vector<std::string> onlyInState, onlyInDigests;
+    std::vector<ReshapedTensorView> reshaped; ///< not compared; A is the state, B the document
+    std::vector<FormDifferenceView> forms; ///< likewise
+    ReadsView reads;
+    double seconds = 0;
+};
+
 /// "lora_alpha is 8 in A and 32 in B; r is 8 in A and 16 in B". Empty: no setting differs.
 std::string settingsText(const DiffView& diff);
 
