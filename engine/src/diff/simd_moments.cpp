@@ -159,6 +159,11 @@ public:
     /// `elements`: whole stripes, at most a chunk.
     void add(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements)
     {
+        if (HWY_UNLIKELY(differentIn(before, after) > StripeElements / 6)) { // then there is less to do without a list
+            for (std::size_t i = 0; i < elements; i += StripeElements)
+                addDense(before + i * sizeof(Bits), after + i * sizeof(Bits));
+            return;
+        }
         std::uint32_t* found = m_positions;
         for (std::size_t i = 0; i < elements; i += StripeElements) {
             std::uint64_t bits[StripeGroups];
@@ -175,10 +180,7 @@ public:
         }
         const auto different = static_cast<std::size_t>(found - m_positions);
         m_sums.out.different += different;
-        if (different > elements / 4) // then there is less to do without a list
-            addAll(before, after, elements);
-        else
-            addListed(before, after, different);
+        addListed(before, after, different);
     }
 
     void finish()
@@ -190,6 +192,15 @@ public:
     }
 
 private:
+    /// How many elements of a stripe differ.
+    static HWY_INLINE std::size_t differentIn(const std::uint8_t* before, const std::uint8_t* after)
+    {
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < StripeElements * sizeof(Bits); i += GroupElements * sizeof(Bits))
+            different += static_cast<std::size_t>(hwy::PopCount(differingBits<Bits>(before + i, after + i)));
+        return different;
+    }
+
     /// Adds the squares of a stripe of `before`.
     HWY_INLINE void addStripe(const std::uint8_t* before)
     {
@@ -208,6 +219,36 @@ private:
         addSquares<false>(before);
     }
 
+    static HWY_INLINE hn::VFromD<Doubles> withSquare(hn::VFromD<Doubles> value, hn::VFromD<Doubles> sum)
+    {
+        if constexpr (Format::Width <= 32 && !Format::IsInteger)
+            return hn::MulAdd(value, value, sum); // such a square is exact, so nothing is rounded but the sum
+        else
+            return hn::Add(sum, hn::Mul(value, value));
+    }
+
+    /// How far values are apart; 0 where that is not finite.
+    template <bool MayBeSpecial>
+    static HWY_INLINE hn::VFromD<Doubles> distance(hn::VFromD<Doubles> a, hn::VFromD<Doubles> b)
+    {
+        const auto gap = hn::Abs(hn::Sub(a, b));
+        if constexpr (MayBeSpecial || Format::Width == 64) // where finite numbers may be too far apart, too
+            return finiteOrZero(gap);
+        else
+            return gap;
+    }
+
+    static HWY_INLINE bool anySpecial(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements)
+    {
+        const Words d;
+        auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
+        for (std::size_t i = 0; i < elements; i += hn::Lanes(d)) {
+            special = hn::Or(special, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
+            special = hn::Or(special, Of::isSpecial(loadElements(d, after + i * sizeof(Bits))));
+        }
+        return !hn::AllFalse(d, special);
+    }
+
     template <bool MayBeSpecial> HWY_INLINE void addSquares(const std::uint8_t* before)
     {
         const Doubles d;
@@ -217,20 +258,47 @@ private:
                 auto value = valuesAt<Format, false, MayBeSpecial>(before + (row * RowElements + lane) * sizeof(Bits));
                 if constexpr (MayBeSpecial)
                     value = finiteOrZero(value);
-                if constexpr (Format::Width <= 32 && !Format::IsInteger)
-                    sum = hn::MulAdd(value, value, sum); // such a square is exact, so nothing is rounded but the sum
-                else
-                    sum = hn::Add(sum, hn::Mul(value, value));
+                sum = withSquare(value, sum);
             }
             hn::StoreU(sum, d, &m_sums.squares[lane]);
         }
     }
 
-    /// Measures every element: equal ones add nothing.
-    void addAll(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements)
+    /// Adds the squares of a stripe of `before`, and measures every element: equal ones add nothing.
+    void addDense(const std::uint8_t* before, const std::uint8_t* after)
+    {
+        m_sums.out.different += differentIn(before, after);
+        if constexpr (!Format::IsInteger) {
+            if (HWY_UNLIKELY(anySpecial(before, after, StripeElements))) {
+                addStripe(before);
+                addRows(before, after);
+                return;
+            }
+        }
+        addPatterns<false, StripeElements>(before, after);
+        const Doubles d;
+        for (std::size_t lane = 0; lane < RowElements; lane += hn::Lanes(d)) {
+            auto squares = hn::LoadU(d, &m_sums.squares[lane]);
+            auto moved = hn::LoadU(d, &m_sums.moved[lane]);
+            auto most = hn::LoadU(d, m_maxAbs + lane);
+            for (std::size_t row = 0; row < StripeRows; ++row) {
+                const std::size_t at = (row * RowElements + lane) * sizeof(Bits);
+                const auto a = valuesAt<Format, true, false>(before + at);
+                const auto gap = distance<false>(a, valuesAt<Format, true, false>(after + at));
+                squares = withSquare(a, squares);
+                moved = hn::Add(moved, hn::Mul(gap, gap));
+                most = hn::Max(most, gap);
+            }
+            hn::StoreU(squares, d, &m_sums.squares[lane]);
+            hn::StoreU(moved, d, &m_sums.moved[lane]);
+            hn::StoreU(most, d, m_maxAbs + lane);
+        }
+    }
+
+    void addRows(const std::uint8_t* before, const std::uint8_t* after)
     {
         const Doubles d;
-        for (std::size_t i = 0; i < elements; i += RowElements)
+        for (std::size_t i = 0; i < StripeElements; i += RowElements)
             addRow(before + i * sizeof(Bits), after + i * sizeof(Bits), [&](std::size_t lane, auto square) {
                 hn::StoreU(hn::Add(hn::LoadU(d, &m_sums.moved[lane]), square), d, &m_sums.moved[lane]);
             });
@@ -265,27 +333,23 @@ private:
     template <class Take> HWY_INLINE void addRow(const std::uint8_t* before, const std::uint8_t* after, Take take)
     {
         if constexpr (!Format::IsInteger) {
-            const Words d;
-            auto special = hn::Ne(hn::Zero(d), hn::Zero(d));
-            for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
-                special = hn::Or(special, Of::isSpecial(loadElements(d, before + i * sizeof(Bits))));
-                special = hn::Or(special, Of::isSpecial(loadElements(d, after + i * sizeof(Bits))));
-            }
-            if (HWY_UNLIKELY(!hn::AllFalse(d, special))) {
-                addPatterns<true>(before, after);
+            if (HWY_UNLIKELY(anySpecial(before, after, RowElements))) {
+                addPatterns<true, RowElements>(before, after);
                 addDistances<true>(before, after, take);
                 return;
             }
         }
-        addPatterns<false>(before, after);
+        addPatterns<false, RowElements>(before, after);
         addDistances<false>(before, after, take);
     }
 
-    /// What a row shows without its values.
-    template <bool MayBeSpecial> HWY_INLINE void addPatterns(const std::uint8_t* before, const std::uint8_t* after)
+    /// What elements show without their values.
+    template <bool MayBeSpecial, std::size_t Elements>
+    HWY_INLINE void addPatterns(const std::uint8_t* before, const std::uint8_t* after)
     {
         const Words d;
-        for (std::size_t i = 0; i < RowElements; i += hn::Lanes(d)) {
+        auto most = hn::LoadU(d, m_maxUlp);
+        for (std::size_t i = 0; i < Elements; i += hn::Lanes(d)) {
             const auto a = loadElements(d, before + i * sizeof(Bits));
             const auto b = loadElements(d, after + i * sizeof(Bits));
             auto flips = hn::Ne(hn::And(hn::Xor(a, b), hn::Set(d, Format::signBit())), hn::Zero(d));
@@ -304,10 +368,11 @@ private:
                     flips = hn::AndNot(nan, flips);
                     apart = hn::IfThenZeroElse(nan, apart);
                 }
-                hn::StoreU(hn::Max(hn::LoadU(d, m_maxUlp + i), apart), d, m_maxUlp + i);
+                most = hn::Max(most, apart);
             }
             m_sums.out.signFlips += hn::CountTrue(d, flips);
         }
+        hn::StoreU(most, d, m_maxUlp);
     }
 
     template <bool MayBeSpecial, class Take>
@@ -317,9 +382,7 @@ private:
         for (std::size_t lane = 0; lane < RowElements; lane += hn::Lanes(d)) {
             const auto a = valuesAt<Format, true, MayBeSpecial>(before + lane * sizeof(Bits));
             const auto b = valuesAt<Format, true, MayBeSpecial>(after + lane * sizeof(Bits));
-            auto gap = hn::Abs(hn::Sub(a, b));
-            if constexpr (MayBeSpecial || Format::Width == 64) // where finite numbers may be too far apart, too
-                gap = finiteOrZero(gap);
+            const auto gap = distance<MayBeSpecial>(a, b);
             hn::StoreU(hn::Max(hn::LoadU(d, m_maxAbs + lane), gap), d, m_maxAbs + lane);
             take(lane, hn::Mul(gap, gap));
         }
