@@ -24,9 +24,9 @@ using Random = std::mt19937_64;
 
 /// Bytes that end where their allocation ends, so that a sanitizer sees the first one behind them, and that start at an
 /// odd address if `offset` is odd.
-class Stretch {
+class ExactBytes {
 public:
-    explicit Stretch(ByteSpan bytes, std::size_t offset = 0)
+    explicit ExactBytes(ByteSpan bytes, std::size_t offset = 0)
         : m_bytes(std::make_unique<std::byte[]>(offset + bytes.size()))
         , m_span(m_bytes.get() + offset, bytes.size())
     {
@@ -98,8 +98,8 @@ protected:
 
     void expectAsScalar(const PatchPiece& piece, ByteSpan before, Dtype dtype, std::size_t offset = 0) const
     {
-        const Stretch block(before, offset);
-        const Stretch expected(before, offset);
+        const ExactBytes block(before, offset);
+        const ExactBytes expected(before, offset);
         const PatchCounts counts = m_backends.all().front()->apply(piece, expected.span(), dtype);
         ASSERT_EQ(m_backend->apply(piece, block.span(), dtype), counts)
             << word(dtype) << ", piece " << piece.index() << ", " << before.size() << " bytes";
@@ -113,8 +113,8 @@ protected:
         expectAsScalar({}, before, dtype);
         for (const double share : { 0.0, 0.003, 0.1, 1.0 }) {
             const std::vector<std::byte> start(before.begin(), before.end());
-            const Stretch after(changed(start, share, random));
-            const Stretch mask(changed(std::vector<std::byte>(before.size()), share, random));
+            const ExactBytes after(changed(start, share, random));
+            const ExactBytes mask(changed(std::vector<std::byte>(before.size()), share, random));
             expectAsScalar(FullBlock { after.span() }, before, dtype);
             expectAsScalar(XorBlock { mask.span() }, before, dtype);
             const unsigned bits = bitsOf(dtype);
@@ -183,7 +183,7 @@ TEST_P(DiffApplyConformance, StartsNeedNotBeAligned)
         const std::size_t size = before.size() * 8 / bitsOf(dtype) * bitsOf(dtype) / 8;
         const ByteSpan whole = ByteSpan(before).first(size);
         for (const auto& [blockAt, pieceAt] : { std::pair(1U, 0U), { 0U, 1U }, { 3U, 5U }, { 63U, 33U } }) {
-            const Stretch piece(changed({ whole.begin(), whole.end() }, 0.3, random), pieceAt);
+            const ExactBytes piece(changed({ whole.begin(), whole.end() }, 0.3, random), pieceAt);
             expectAsScalar(FullBlock { piece.span() }, whole, dtype, blockAt);
             expectAsScalar(XorBlock { piece.span() }, whole, dtype, blockAt);
         }
