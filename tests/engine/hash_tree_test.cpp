@@ -206,7 +206,7 @@ protected:
     }
 };
 
-template <class Digest> std::vector<std::string> hexOf(const std::vector<Digest>& digests)
+template <class Digest> std::vector<std::string> hexOfEach(const std::vector<Digest>& digests)
 {
     std::vector<std::string> out;
     for (const Digest& digest : digests)
@@ -232,8 +232,8 @@ TEST_P(Dsm1Golden, EqualsTheReference)
         const LeafHasher leaves = leavesOf(bytes, 100'000);
         const TensorNode node = tensorNode(info, leaves.fast(), leaves.strong());
         const Json& known = expectedByName.at(info.name);
-        EXPECT_EQ(hexOf(leaves.fast()), known.at("fast_leaves").get<std::vector<std::string>>()) << info.name;
-        EXPECT_EQ(hexOf(leaves.strong()), known.at("strong_leaves").get<std::vector<std::string>>()) << info.name;
+        EXPECT_EQ(hexOfEach(leaves.fast()), known.at("fast_leaves").get<std::vector<std::string>>()) << info.name;
+        EXPECT_EQ(hexOfEach(leaves.strong()), known.at("strong_leaves").get<std::vector<std::string>>()) << info.name;
         EXPECT_EQ(toHex(node.fast), known.at("fast").get<std::string>()) << info.name;
         EXPECT_EQ(toHex(node.strong), known.at("strong").get<std::string>()) << info.name;
         byName[info.name] = node;
