@@ -7,10 +7,12 @@ import http.server
 import json
 import os
 import re
+import struct
 import threading
 import urllib.parse
+from random import Random
 
-from support import NOT_FOUND, OTHER, USAGE, E2ETest, main
+from support import DAMAGED, NOT_FOUND, OTHER, USAGE, E2ETest, main
 
 COMMIT = "5e7a1c2b3d4f60718293a4b5c6d7e8f901234567"
 
@@ -79,6 +81,94 @@ class ModelHub:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+
+def weights(tensors):
+    """A safetensors file of BF16 tensors: {name: (rows, bytes)}."""
+    header, data = {}, b""
+    for name, (rows, content) in tensors.items():
+        header[name] = {"dtype": "BF16", "shape": [rows, len(content) // rows // 2],
+                        "data_offsets": [len(data), len(data) + len(content)]}
+        data += content
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def layer(seed):
+    """The projections of a layer, each [rows, 8]; finite values."""
+    random = Random(seed)
+    rows = {"self_attn.q_proj": 64, "self_attn.k_proj": 16, "self_attn.v_proj": 16, "mlp.gate_proj": 40, "mlp.up_proj": 40}
+    return {name: (count, bytes(random.randrange(64) for _ in range(count * 16))) for name, count in rows.items()}
+
+
+def below(*parts):
+    return sum(rows for rows, _ in parts), b"".join(content for _, content in parts)
+
+
+class OtherForms(E2ETest):
+    """One model as different programs store it."""
+
+    def write(self, name, tensors):
+        folder = self.path(name)
+        os.makedirs(folder)
+        with open(os.path.join(folder, "model.safetensors"), "wb") as file:
+            file.write(weights(tensors))
+        return folder
+
+    def setUp(self):
+        super().setUp()
+        apart = layer(1)
+        q, k, v, gate, up = apart.values()
+        self.plain = {f"model.layers.0.{name}.weight": part for name, part in apart.items()}
+        self.apart = self.write("apart", self.plain)
+        self.fused = self.write("fused", {"model.layers.0.self_attn.qkv_proj.weight": below(q, k, v),
+                                          "model.layers.0.mlp.gate_up_proj.weight": below(gate, up)})
+        self.swapped = self.write("swapped", {"model.layers.0.self_attn.qkv_proj.weight": below(q, k, v),
+                                              "model.layers.0.mlp.gate_up_proj.weight": below(up, gate)})
+
+    def test_fused_projections_are_compared_row_by_row(self):
+        same = self.ok_json("diff", self.apart, self.fused)
+        self.assertEqual((same["tensors_total"], same["elements_different"], same["equal"]), (2, 0, False))
+        self.assertEqual([form["kind"] for form in same["form_differences"]], ["fused", "fused"])
+        other = self.ok_json("diff", self.swapped, self.apart)
+        self.assertEqual([row["name"] for row in other["tensors"]], ["model.layers.0.mlp.gate_up_proj.weight"])
+
+    def test_digests_from_elsewhere_tell_whether_the_weights_are_the_same(self):
+        def document(folder):
+            path = folder + ".json"
+            with open(path, "w") as file:
+                file.write(self.run_ds("digest", folder, "--json").out)
+            return path
+
+        check = self.run_ds("digest", self.apart, "--check", document(self.apart))
+        self.assertEqual(check.code, 0, check.err)
+        self.assertIn("5 tensors have the digests of", check.out)
+        other = self.run_ds("digest", self.swapped, "--check", document(self.fused))
+        self.assertEqual(other.code, OTHER)
+        self.assertIn("differs: model.layers.0.mlp.gate_up_proj.weight", other.out)
+        form = self.run_ds("digest", self.apart, "--check", document(self.fused), "--json")
+        self.assertEqual(form.code, OTHER)
+        self.assertEqual((form.json()["tensors_compared"], form.json()["different"]), (2, []))
+        self.refused(self.run_ds("digest", self.apart, "--check", self.path("apart/model.safetensors")), DAMAGED)
+
+    def test_wrapped_checkpoints_go_on_with_a_run(self):
+        wrapped = {f"_orig_mod.{name}": part for name, part in self.plain.items()}
+        first = self.write("wrapped-1", wrapped)
+        name = next(iter(wrapped))
+        rows, content = wrapped[name]
+        second = self.write("wrapped-2", {**wrapped, name: (rows, bytes([content[0] ^ 1]) + content[1:])})
+        run = self.path("run")
+        publish = ["publish", "--into", run, "--layout", "trl-v2"]
+        self.ok(*publish, "--from", self.apart, "--to", first, "--map-prefix", "_orig_mod.=")
+        self.ok(*publish, "--from", first, "--to", second, "--map-prefix", "_orig_mod.=")
+        difference = self.ok_json("diff", f"{run}@latest", second)
+        self.assertEqual((difference["tensors_total"], difference["elements_different"]), (5, 0))
+        self.assertEqual([form["kind"] for form in difference["form_differences"]], ["names"])
+        refused = self.run_ds(*publish, "--from", first, "--to", second, "--map-prefix", "_orig_mod")
+        self.refused(refused, USAGE)
+        refused = self.run_ds(*publish, "--from", first, "--to", second, "--map-prefix", "module.=")
+        self.refused(refused, NOT_FOUND)
+        self.assertIn("module.", refused.err)
 
 
 class Sides(E2ETest):
