@@ -85,7 +85,12 @@ TEST_F(DigestDocument, ThatIsNoneIsRefusedByWhatItLacks)
     for (const json& other :
          { json(7), json::array(), json { { "tensors", 7 } }, json { { "tensors", { { "a", 1 } } } } })
         EXPECT_EQ(refusal(other), "this is no document of digests");
-    EXPECT_FALSE(readDigestDocument(*makeFileSystem(), write("{")));
+    const auto cut = readDigestDocument(*makeFileSystem(), write("{"));
+    ASSERT_FALSE(cut);
+    EXPECT_EQ(cut.error().text, "this is no JSON, or has more than 4000000 values");
+    const auto none = readDigestDocument(*makeFileSystem(), write(""));
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().text, "the document is empty");
     const auto absent = readDigestDocument(*makeFileSystem(), home.path("none.json"));
     ASSERT_FALSE(absent);
     EXPECT_EQ(absent.error().code, Code::NotFound);

@@ -12,7 +12,7 @@ import threading
 import urllib.parse
 from random import Random
 
-from support import DAMAGED, NOT_FOUND, OTHER, USAGE, E2ETest, main
+from support import DAMAGED, GAP, NOT_FOUND, OTHER, USAGE, E2ETest, main
 
 COMMIT = "5e7a1c2b3d4f60718293a4b5c6d7e8f901234567"
 
@@ -149,6 +149,9 @@ class OtherForms(E2ETest):
         form = self.run_ds("digest", self.apart, "--check", document(self.fused), "--json")
         self.assertEqual(form.code, OTHER)
         self.assertEqual((form.json()["tensors_compared"], form.json()["different"]), (2, []))
+        text = self.run_ds("digest", self.apart, "--check", self.fused + ".json").out
+        self.assertIn(f"A is the state, B is {self.fused}.json", text)
+        self.assertIn("the states are not equal", text)
         self.refused(self.run_ds("digest", self.apart, "--check", self.path("apart/model.safetensors")), DAMAGED)
 
     def test_wrapped_checkpoints_go_on_with_a_run(self):
@@ -167,8 +170,12 @@ class OtherForms(E2ETest):
         refused = self.run_ds(*publish, "--from", first, "--to", second, "--map-prefix", "_orig_mod")
         self.refused(refused, USAGE)
         refused = self.run_ds(*publish, "--from", first, "--to", second, "--map-prefix", "module.=")
-        self.refused(refused, NOT_FOUND)
+        self.refused(refused, GAP, word="DS-BASE-MISMATCH")
         self.assertIn("module.", refused.err)
+
+    def test_an_empty_value_does_not_stand_for_no_option(self):
+        self.refused(self.run_ds("digest", self.apart, "--check", ""), USAGE)
+        self.refused(self.run_ds("diff", self.apart, self.fused, "--map-prefix", ""), USAGE)
 
 
 class Sides(E2ETest):

@@ -1,6 +1,7 @@
 #include "deltascope/engine/check_digests.h"
 
 #include "golden_copy.h"
+#include "publish_fixture.h"
 #include "state_fixture.h"
 #include "version_writer_fixture.h"
 
@@ -119,6 +120,23 @@ TEST(CheckDigests, DamageOfTheStateIsNoDifference)
     const auto digests = digestsOf(*pathOf(2));
     EXPECT_TRUE(checked(*pathOf(2), *digests).equal());
     EXPECT_EQ(errorOf(checkDigests(bench(), *pathOf(3), *digests, test::anyTask())).code, Code::Digest);
+}
+
+/// Of a run whose publisher recorded roots of states alone.
+TEST(CheckDigests, AStateThatFailsItsRootIsDamaged)
+{
+    Publishing p;
+    p.publishAll(1, 2);
+    const auto pathOf = [&](const deltascope::Run& run) { return *p.pathOf(run, 2); };
+    const auto sound = p.view();
+    const auto digests = digestsOf(*pathOf(sound));
+    EXPECT_TRUE(checked(*pathOf(sound), *digests).equal());
+    const std::string key = "deltas/step_000002.safetensors";
+    std::string bytes = readObject(*p.run, key);
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    ASSERT_TRUE(putText(*p.run, key, bytes));
+    const auto damaged = p.view();
+    EXPECT_EQ(errorOf(checkDigests(p.bench, *pathOf(damaged), *digests, p.task)).code, Code::Digest);
 }
 
 TEST(DigestState, HasNoBytesAndNoNameTwice)

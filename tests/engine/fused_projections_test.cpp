@@ -147,6 +147,10 @@ TEST(FusedProjections, AreMeantByTheNamesOfTheirParts)
         EXPECT_EQ(report->tensorsCompared, 1U);
         EXPECT_EQ(report->tensorsLeftOut, 4U);
     }
+    const auto others = across(model.apart, model.fused, { TensorGlobs({ "*.norm.weight" }), true, {} });
+    ASSERT_TRUE(others) << others.error().text;
+    EXPECT_EQ(others->tensorsCompared, 1U);
+    EXPECT_TRUE(others->forms.empty()) << "no projection is compared";
     const auto none = across(model.apart, model.fused, { TensorGlobs({ "*.o_proj.weight" }), true, {} });
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().code, Code::NotFound);
@@ -175,15 +179,22 @@ TEST(FusedProjections, OfOtherKindsAreListed)
               3U);
 }
 
-TEST(FusedProjections, OfOtherNumbersOfRowsAreNotCompared)
+/// Padded, cut among ranks, or quantized: nothing is said to be compared.
+TEST(FusedProjections, OfOtherShapesOrTypesStayApart)
 {
-    const auto report =
-        across({ weight("l.q_proj.weight", 8, 1), weight("l.k_proj.weight", 8, 1), weight("l.v_proj.weight", 8, 1) },
-               { weight("l.qkv_proj.weight", 48, 1) });
-    ASSERT_TRUE(report) << report.error().text;
-    ASSERT_EQ(report->reshaped.size(), 1U);
-    EXPECT_EQ(report->reshaped[0].a.shape, (std::vector<std::uint64_t> { 24, Columns }));
-    EXPECT_FALSE(report->equal());
+    const std::vector<FileTensor> apart { weight("l.q_proj.weight", 8, 1), weight("l.k_proj.weight", 8, 1),
+                                          weight("l.v_proj.weight", 8, 1) };
+    FileTensor wholeNumbers = weight("l.qkv_proj.weight", 24, 1);
+    wholeNumbers.info.dtype = Dtype::I16;
+    for (const FileTensor& fused : { weight("l.qkv_proj.weight", 48, 1), wholeNumbers }) {
+        const auto report = across(apart, { fused });
+        ASSERT_TRUE(report) << report.error().text;
+        EXPECT_TRUE(report->forms.empty());
+        EXPECT_EQ(report->tensorsCompared, 0U);
+        EXPECT_EQ(report->onlyInA.size(), 3U);
+        EXPECT_EQ(report->onlyInB.size(), 1U);
+        EXPECT_TRUE(report->reshaped.empty());
+    }
 }
 
 TEST(FusedProjections, AreNamedWhereADeltaIsRefused)

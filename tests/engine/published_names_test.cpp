@@ -1,5 +1,6 @@
 #include "publish/published_names.h"
 
+#include "publish/version_build.h"
 #include "publish_fixture.h"
 #include "state_fixture.h"
 
@@ -72,21 +73,6 @@ TEST(PublishedNames, ARunBeginsWithThem)
     EXPECT_EQ(p.rootOfStep(2), p.plainRoot(2));
 }
 
-TEST(PublishedNames, AFollowedFolderIsPublishedUnderThem)
-{
-    WrappedCheckpoints p;
-    for (std::int64_t step = 1; step <= 3; ++step)
-        p.dropWrapped(step);
-    auto publisher = p.open();
-    ASSERT_TRUE(publisher) << publisher.error().text;
-    FollowOptions follow;
-    follow.once = true;
-    const auto outcome = publishWatched(p.bench, p.checkpoints, *publisher, follow, p.task);
-    ASSERT_TRUE(outcome) << outcome.error().text;
-    for (std::int64_t step = 1; step <= 3; ++step)
-        EXPECT_EQ(p.rootOfStep(step), p.plainRoot(step));
-}
-
 TEST(PublishedNames, WithoutTheMapTheRefusalNamesIt)
 {
     WrappedCheckpoints p;
@@ -105,11 +91,49 @@ TEST(PublishedNames, AMapThatFitsNothingIsRefusedAndNothingIsPut)
     const auto before = p.keys();
     p.dropWrapped(2);
     p.options.prefixes = PrefixMap { "module.", "" };
-    EXPECT_EQ(errorOf(p.step(1, 2)).code, Code::NotFound);
-    EXPECT_EQ(errorOf(planPublish(p.bench, p.run, p.base, p.between(1, 2), p.options, p.task)).code, Code::NotFound);
+    const Error error = errorOf(p.step(1, 2));
+    EXPECT_EQ(error.code, Code::BaseMismatch);
+    EXPECT_EQ(error.text, "no tensor has a name that begins with \"module.\"");
+    EXPECT_EQ(errorOf(planPublish(p.bench, p.run, p.base, p.between(1, 2), p.options, p.task)).code,
+              Code::BaseMismatch);
     p.options.prefixes = PrefixMap { "_orig_mod.", "x." };
     EXPECT_EQ(errorOf(p.step(1, 2)).code, Code::BaseMismatch) << "other names than those of the run";
     EXPECT_EQ(p.keys(), before);
+}
+
+Result<void> follow(WrappedCheckpoints& p, std::vector<std::string>& skipped)
+{
+    DS_TRY(Publisher publisher, p.open());
+    FollowOptions options;
+    options.once = true;
+    options.onSkipped = [&](const std::vector<std::string>& names, const std::string&) {
+        skipped.insert(skipped.end(), names.begin(), names.end());
+    };
+    return publishWatched(p.bench, p.checkpoints, publisher, options, p.task);
+}
+
+TEST(PublishedNames, AFollowedFolderMayHoldBothNames)
+{
+    WrappedCheckpoints p;
+    p.dropWrapped(1);
+    p.drop(2);
+    p.dropWrapped(3);
+    std::vector<std::string> skipped;
+    const auto outcome = follow(p, skipped);
+    ASSERT_TRUE(outcome) << outcome.error().text;
+    EXPECT_TRUE(skipped.empty());
+    for (std::int64_t step = 1; step <= 3; ++step)
+        EXPECT_EQ(p.rootOfStep(step), p.plainRoot(step));
+}
+
+TEST(PublishedNames, AFollowedFolderWithOthersEnds)
+{
+    WrappedCheckpoints p;
+    p.dropWrapped(1);
+    p.options.prefixes = PrefixMap { "module.", "" };
+    std::vector<std::string> skipped;
+    EXPECT_EQ(errorOf(follow(p, skipped)).code, Code::BaseMismatch);
+    EXPECT_TRUE(p.keys().empty());
 }
 
 TEST(PublishedNames, APlanNamesTheMap)
@@ -135,31 +159,56 @@ TEST(PublishedNames, AnExternalBaseKeepsItsNames)
     const Error error = errorOf(p.step(0, 1));
     EXPECT_EQ(error.code, Code::Unsupported) << error.text;
     EXPECT_TRUE(p.keys().empty());
+    EXPECT_EQ(errorOf(planPublish(p.bench, p.run, p.base, p.between(0, 1), p.options, p.task)).code, Code::Unsupported);
     p.drop(0); // with the names of the run
     ASSERT_TRUE(p.step(0, 1));
     EXPECT_EQ(p.rootOfStep(1), p.plainRoot(1));
 }
 
-TEST(PublishedNames, StayWhereTheyAreRightAlready)
+TEST(PublishedNames, OfTheRunItselfStay)
 {
-    const FileState state = stateOf({ { tensor("model.language_model.a", { 1 }), "12" },
-                                      { tensor("model.visual.b", { 1 }), "34" },
-                                      { tensor("lm_head", { 1 }), "56" } });
-    const auto into = [&](const std::string& a, const std::string& b) {
-        auto published = PublishedState::of(state, PrefixMap { a, b });
-        EXPECT_TRUE(published);
+    const auto named = [](const std::vector<std::string>& names) {
+        std::vector<FileTensor> tensors;
+        for (const std::string& name : names)
+            tensors.push_back({ tensor(name, { 1 }), "12" });
+        return stateOf(tensors);
+    };
+    const auto namesOf = [](const State& state) {
         std::string names;
-        for (const TensorInfo& tensor : (**published).tensors())
+        for (const TensorInfo& tensor : state.tensors())
             names += tensor.name + " ";
         return names;
     };
-    EXPECT_EQ(into("model.", "model.language_model."), "lm_head model.language_model.a model.language_model.visual.b ");
-    EXPECT_EQ(into("model.language_model.", "model."), "lm_head model.a model.visual.b ");
-    EXPECT_EQ(into("", "lm_"), "lm_head lm_model.language_model.a lm_model.visual.b ");
-    EXPECT_EQ(into("none.", ""), "lm_head model.language_model.a model.visual.b ");
-    const auto clash = PublishedState::of(stateOf({ { tensor("a", { 1 }), "12" }, { tensor("x.a", { 1 }), "34" } }),
-                                          PrefixMap { "x.", "" });
-    EXPECT_EQ(errorOf(clash).code, Code::Usage);
+    const auto expectBoth = [&](const FileState& from, const FileState& to, const PrefixMap& prefixes,
+                                const std::string& expected) {
+        const auto step = PublishedStep::of(&from, to, prefixes);
+        ASSERT_TRUE(step) << step.error().text;
+        EXPECT_EQ(namesOf(*step->from()), expected);
+        EXPECT_EQ(namesOf(step->to()), expected);
+    };
+    const FileState outer = named({ "model.lm_head", "model.model.a" });
+    const FileState inner = named({ "lm_head", "model.a" });
+    expectBoth(inner, outer, { "model.", "" }, "lm_head model.a ");
+    expectBoth(outer, outer, { "model.", "" }, "lm_head model.a ");
+    expectBoth(outer, inner, { "", "model." }, "model.lm_head model.model.a ");
+    expectBoth(inner, inner, { "", "model." }, "model.lm_head model.model.a ");
+    expectBoth(inner, inner, { "none.", "" }, "lm_head model.a ");
+    EXPECT_EQ(errorOf(PublishedStep::of(&outer, inner, PrefixMap { "none.", "" })).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(PublishedStep::of(nullptr, inner, PrefixMap { "none.", "" })).code, Code::BaseMismatch);
+    EXPECT_EQ(errorOf(PublishedStep::of(nullptr, named({ "a", "x.a" }), PrefixMap { "x.", "" })).code, Code::Usage);
+}
+
+TEST(PublishedNames, TheRemedyOfARefusalIsOneThatHelps)
+{
+    const auto remedyFor = [](const std::vector<FileTensor>& run, const std::vector<FileTensor>& checkpoint) {
+        return errorOf(expectSameTensors(stateOf(run), stateOf(checkpoint))).action;
+    };
+    const FileTensor a { tensor("a", { 1 }), "12" };
+    const FileTensor wrapped { tensor("_orig_mod.a", { 1 }), "12" };
+    const FileTensor other { tensor("_orig_mod.b", { 1 }), "12" };
+    EXPECT_NE(remedyFor({ a }, { wrapped }).find("--map-prefix _orig_mod.="), std::string::npos);
+    EXPECT_EQ(remedyFor({ a, other }, { wrapped, other }).find("--map-prefix"), std::string::npos)
+        << "it would rename what has the name of the run";
 }
 
 TEST(PrefixMap, IsAPairOfWhichOneMayBeEmpty)

@@ -287,6 +287,8 @@ std::string digestCheckText(const app::DigestCheckView& check, const std::string
     std::string text;
     if (!check.chosen.empty())
         text += paint(style, Paint::Warn, safe(check.chosen) + "\n");
+    if (!check.forms.empty())
+        text += fmt::format("A is the state, B is {}\n", safe(path));
     for (const app::FormDifferenceView& form : check.forms)
         text += paint(style, Paint::Warn, safe(form.text)) + "\n";
     const std::string by = check.bySha256 == check.tensorsCompared ? "SHA-256"
@@ -297,8 +299,9 @@ std::string digestCheckText(const app::DigestCheckView& check, const std::string
     if (check.tensorsCompared == 0)
         text += "no tensor is one of the document: nothing was compared\n";
     else if (check.different.empty())
-        text += fmt::format("{} {} the digests of {} ({})\n", counted(check.tensorsCompared, "tensor"),
-                            check.tensorsCompared == 1 ? "has" : "have", safe(path), done);
+        text += fmt::format("{} {} the digests of {} ({}){}\n", counted(check.tensorsCompared, "tensor"),
+                            check.tensorsCompared == 1 ? "has" : "have", safe(path), done,
+                            check.equal ? "" : "; the states are not equal:");
     else
         text += fmt::format("{} of {} differ from {} ({})\n", check.different.size(),
                             counted(check.tensorsCompared, "tensor"), safe(path), done);

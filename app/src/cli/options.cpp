@@ -28,6 +28,9 @@ void addSourceOptions(CLI::App& command, Options& options)
         ->check(CLI::Range(std::size_t(1), MostSearchDepth));
 }
 
+/// A variable of the shell that is not set must not stand for the option that was left out.
+std::string notEmpty(const std::string& value) { return value.empty() ? "is empty" : std::string(); }
+
 }
 
 std::vector<std::string> valuesOf(std::string_view command, std::string_view option)
@@ -140,9 +143,10 @@ void describe(CLI::App& program, Options& options)
                      "compare only these: names, where * stands for any letters, dots too ('*.weight'); quote them");
     diff->add_flag("--exit-code", options.exitCode, "exit with 1 if they differ");
     diff->add_option(
-        "--map-prefix", options.mapPrefix,
-        "A=B: names that begin with A in the first begin with B in the second ('=_orig_mod.'); default: found "
-        "where all names differ so");
+            "--map-prefix", options.mapPrefix,
+            "A=B: names that begin with A in the first begin with B in the second ('=_orig_mod.'); default: found "
+            "where all names differ so")
+        ->check(notEmpty);
 
     CLI::App* stats = program.add_subcommand(
         "stats", "the values of one tensor: range, percentiles, histogram, and how far they moved between two steps");
@@ -162,8 +166,10 @@ void describe(CLI::App& program, Options& options)
 
     CLI::App* digest = program.add_subcommand("digest", "hashes of every tensor and of the whole checkpoint");
     digest->add_option("version", options.source, "SOURCE@STEP, checkpoint folder or one safetensors file")->required();
-    digest->add_option("--check", options.digests,
-                       "compare with what 'digest --json' wrote elsewhere, and exit with 1 if anything differs");
+    digest
+        ->add_option("--check", options.digests,
+                     "compare with what 'digest --json' wrote elsewhere, and exit with 1 if anything differs")
+        ->check(notEmpty);
     digest->add_flag("--across-gap", options.acrossGap, "also where the no-op test proves that a delta is lost");
 
     CLI::App* publish = program.add_subcommand(
@@ -201,8 +207,10 @@ void describe(CLI::App& program, Options& options)
                       "also publish states that hold NaN, or values that are suspect in another way");
     publish->add_flag("--sole-writer", options.soleWriter,
                       "nobody else publishes there: needed where the store cannot put under a condition");
-    publish->add_option("--map-prefix", options.mapPrefix,
-                        "A=B: publish tensors whose names begin with A as beginning with B ('_orig_mod.=')");
+    publish
+        ->add_option("--map-prefix", options.mapPrefix,
+                     "A=B: publish tensors whose names begin with A as beginning with B ('_orig_mod.=')")
+        ->check(notEmpty);
     publish->add_option("--encoding", options.encoding, "trl-v2: gap_delta or raw; slime-v2: xor or overwrite");
     publish->add_option("--checksum", options.checksum, "slime-v2: xxh3-128, blake3 or adler32");
 

@@ -75,7 +75,11 @@ std::string readTensor(const json& row, KnownTensor& tensor)
 Result<std::unique_ptr<DigestState>> readDigestDocument(const FileSystem& disk, const std::string& path)
 {
     DS_TRY(const std::string text, readTextFile(disk, path, MostDigestDocumentBytes));
-    const json document = keepsJsonLimits(text) ? json::parse(text, nullptr, false) : json();
+    if (text.empty())
+        return malformed(path, "the document is empty");
+    if (!keepsJsonLimits(text))
+        return malformed(path, fmt::format("this is no JSON, or has more than {} values", MostJsonValues));
+    const json document = json::parse(text, nullptr, false);
     const json* const rows = document.is_object() ? member(document, "tensors") : nullptr;
     if (!rows || !rows->is_array() || !member(document, "strong_root"))
         return malformed(path, "this is no document of digests");

@@ -1,7 +1,6 @@
 #include "deltascope/engine/publish_step.h"
 
 #include "acts/act_parts.h"
-#include "publish/published_names.h"
 #include "publish/step_facts.h"
 #include "publish/version_build.h"
 
@@ -78,12 +77,10 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
     DS_TRY(PublishPlan plan, planStep(found.end, writers, options, into.get(), step, found.missing.has_value(), task));
     DS_TRY(const State* const before, step.from.open(task));
     DS_TRY(const State* const behind, step.to.open(task));
-    if (options.prefixes)
-        DS_CHECK(expectPrefix(*behind, *options.prefixes));
-    DS_TRY(const PublishedState from, PublishedState::of(*before, options.prefixes));
-    DS_TRY(const PublishedState to, PublishedState::of(*behind, options.prefixes));
+    DS_TRY(const PublishedStep published, PublishedStep::of(before, *behind, options.prefixes));
+    DS_CHECK(expectNamesOfBase(found.end, writers, published));
     if (found.end.epochBegun)
-        DS_CHECK(expectSameTensors(*from, *to));
+        DS_CHECK(expectSameTensors(*published.from(), published.to()));
     plan.stateBytes = behind->stateBytes();
     return plan;
 }

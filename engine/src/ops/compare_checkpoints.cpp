@@ -107,7 +107,8 @@ ModelDifference differenceOf(const State& then, const State& now, std::int64_t b
     addNames(all, before, found);
     for (const FormDifference& fused : sides.forms()) {
         found.reasons.push_back(fmt::format("it stores {} where step {} stores {}", fused.b, before, fused.a));
-        found.remedy = "save all checkpoints with one set of tensors; diff compares such ones row by row";
+        if (found.remedy.empty())
+            found.remedy = "save all checkpoints with one set of tensors; diff compares such ones row by row";
     }
     addTypes(all, before, found);
     addShapes(all, before, found);

@@ -166,7 +166,7 @@ Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text)
         return std::nullopt;
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos)
-        return fail(Code::Usage, "a map of prefixes is A=B, one of which may be empty", text);
+        return fail(Code::Usage, "a map of prefixes (--map-prefix) is A=B, one of which may be empty", text);
     return PrefixMap { text.substr(0, equals), text.substr(equals + 1) };
 }
 

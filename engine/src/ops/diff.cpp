@@ -169,8 +169,13 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
     }
     if (all.names)
         report.forms.push_back(std::move(*all.names));
-    for (FormDifference& form : sides.forms())
-        report.forms.push_back(std::move(form));
+    const auto isFused = [&](const TensorPair& pair) {
+        return sides.partsOf(*pair.first) || sides.partsOf(*pair.second);
+    };
+    if (std::any_of(selection.pairs.begin(), selection.pairs.end(), isFused)) {
+        for (FormDifference& form : sides.forms())
+            report.forms.push_back(std::move(form));
+    }
     for (const auto& [dtypes, count] : rounded)
         report.forms.push_back({ FormDifference::Kind::Dtypes, std::string(word(dtypes.first)),
                                  std::string(word(dtypes.second)), count, 0 });

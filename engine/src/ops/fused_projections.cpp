@@ -1,6 +1,7 @@
 #include "fused_projections.h"
 
 #include "correspondence.h"
+#include "state/rounding.h"
 #include "state/view_state.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ std::vector<Fused> allThatFit(const State& apart, const State& other)
                 fused.recipe.info.shape[0] += info.shape[0];
                 fused.recipe.parts.push_back({ part, 0, info.elements() });
             }
-            if (!fused.recipe.parts.empty() && !apart.find(fused.recipe.info.name))
+            if (!fused.recipe.parts.empty() && checkedSize(fused.recipe.info) && !apart.find(fused.recipe.info.name))
                 found.push_back(std::move(fused));
         }
     }
@@ -101,6 +102,7 @@ std::unique_ptr<State> withFused(const State& apart, const std::vector<Fused>& f
 {
     std::vector<bool> isPart(apart.tensors().size());
     std::vector<TensorRecipe> recipes;
+    recipes.reserve(isPart.size());
     for (const Fused& one : fused) {
         recipes.push_back(one.recipe);
         for (const ViewPart& part : one.recipe.parts)
@@ -110,8 +112,7 @@ std::unique_ptr<State> withFused(const State& apart, const std::vector<Fused>& f
         if (!isPart[i])
             recipes.push_back(wholeTensor(apart, i));
     }
-    Result<std::unique_ptr<State>> view = viewOf(apart, std::move(recipes));
-    return view ? std::move(*view) : nullptr; // parts too large to be one tensor
+    return viewOf(apart, std::move(recipes)).value(); // allThatFit() leaves nothing to refuse
 }
 
 std::optional<PrefixMap> turned(const std::optional<PrefixMap>& map)
@@ -127,15 +128,19 @@ std::optional<FusedState> fusedLike(const State& apart, const State& other, cons
     if (fused.empty())
         return std::nullopt;
     FusedState result { withFused(apart, fused), {}, {} };
-    if (!result.state)
-        return std::nullopt;
     std::set<std::string, std::less<>> met;
-    for (const auto& [ours, theirs] : correspond(*result.state, other, true, prefixes).pairs)
-        met.insert(ours->name);
-    if (std::erase_if(fused, [&](const Fused& one) { return !met.contains(one.recipe.info.name); }) > 0)
-        result.state = withFused(apart, fused);
+    for (const auto& [ours, theirs] : correspond(*result.state, other, true, prefixes).pairs) {
+        if (ours->shape == theirs->shape && commonDtype(ours->dtype, theirs->dtype))
+            met.insert(ours->name);
+    }
+    const std::size_t left =
+        std::erase_if(fused, [&](const Fused& one) { return !met.contains(one.recipe.info.name); });
     if (fused.empty())
         return std::nullopt;
+    if (left > 0) {
+        result.state.reset(); // there may be a million tensors: it makes room
+        result.state = withFused(apart, fused);
+    }
     for (const Rule& rule : rules()) {
         FusedState::Rule applied { fmt::format("{}", fmt::join(rule.apart, ", ")), std::string(rule.fused), 0 };
         for (const Fused& one : fused) {

@@ -11,39 +11,42 @@ namespace deltascope {
 
 namespace {
 
-bool isPublishedAlready(std::string_view name, const PrefixMap& prefixes)
+/// Null: no name begins with the prefix.
+Result<std::unique_ptr<State>> withPrefix(const State& state, const PrefixMap& prefixes)
 {
-    return prefixes.b.size() > prefixes.a.size() && prefixes.b.starts_with(prefixes.a) && name.starts_with(prefixes.b);
-}
-
-}
-
-Result<PublishedState> PublishedState::of(const State& state, const std::optional<PrefixMap>& prefixes)
-{
-    PublishedState published;
-    published.m_state = &state;
     std::map<std::size_t, std::string> names;
-    for (std::size_t i = 0; prefixes && i < state.tensors().size(); ++i) {
+    for (std::size_t i = 0; i < state.tensors().size(); ++i) {
         const std::string& name = state.tensors()[i].name;
-        if (name.starts_with(prefixes->a) && !isPublishedAlready(name, *prefixes))
-            names[i] = prefixes->b + name.substr(prefixes->a.size());
+        if (name.starts_with(prefixes.a))
+            names[i] = prefixes.b + name.substr(prefixes.a.size());
     }
-    if (!names.empty()) {
-        DS_TRY(published.m_renamed, renamed(state, names));
-    }
-    return published;
+    return names.empty() ? std::unique_ptr<State>() : renamed(state, names);
 }
 
-Result<void> expectPrefix(const State& state, const PrefixMap& prefixes)
+bool haveSameNames(const State& a, const State& b)
 {
-    const TensorRange tensors = state.tensors();
-    if (std::any_of(tensors.begin(), tensors.end(), [&](const TensorInfo& tensor) {
-            return tensor.name.starts_with(prefixes.a) || isPublishedAlready(tensor.name, prefixes);
-        }))
-        return {};
-    return fail(Error { Code::NotFound, fmt::format("no tensor has a name that begins with \"{}\"", prefixes.a),
-                        state.place().where, state.place().step,
-                        "name the prefix that the checkpoints have, or leave --map-prefix out" });
+    return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
+                      [](const TensorInfo& x, const TensorInfo& y) { return x.name == y.name; });
+}
+
+}
+
+Result<PublishedStep> PublishedStep::of(const State* from, const State& to, const std::optional<PrefixMap>& prefixes)
+{
+    PublishedStep step;
+    step.m_from = from;
+    step.m_to = &to;
+    if (!prefixes || prefixes->a == prefixes->b)
+        return step;
+    DS_TRY(step.m_renamedTo, withPrefix(to, *prefixes));
+    if (from && !haveSameNames(*from, step.to())) {
+        DS_TRY(step.m_renamedFrom, withPrefix(*from, *prefixes));
+    }
+    if (!step.m_renamedTo && (!from || !haveSameNames(*step.from(), to)))
+        return fail(Error { Code::BaseMismatch,
+                            fmt::format("no tensor has a name that begins with \"{}\"", prefixes->a), to.place().where,
+                            to.place().step, "Name the prefix that the checkpoint has, or leave --map-prefix out" });
+    return step;
 }
 
 } // namespace deltascope

@@ -7,24 +7,23 @@
 
 namespace deltascope {
 
-/// A state under the names that it is published with.
-class PublishedState {
+/// The states of a step under the names that they are published with.
+class PublishedStep {
 public:
-    /// `state` outlives it. `prefixes`: names that begin with `a` begin with `b` instead; those that begin with `b`
-    /// already stay, so that a state of the run itself is what it is. Nothing: all stay. Errors: Usage (two tensors
-    /// would have one name).
-    static Result<PublishedState> of(const State& state, const std::optional<PrefixMap>& prefixes);
+    /// `from`: null where it is not at hand. Both outlive it. `prefixes`: names that begin with `a` begin with `b`
+    /// instead, in `from` only if it does not have the names of what is published already, as a state of the run itself
+    /// has; nothing: all names stay. Errors: BaseMismatch (no name of `to` begins with `a`, and they are not those of
+    /// `from` either), Usage (two tensors would have one name).
+    static Result<PublishedStep> of(const State* from, const State& to, const std::optional<PrefixMap>& prefixes);
 
-    const State& operator*() const noexcept { return m_renamed ? *m_renamed : *m_state; }
-    bool isRenamed() const noexcept { return m_renamed != nullptr; }
+    const State* from() const noexcept { return m_renamedFrom ? m_renamedFrom.get() : m_from; }
+    const State& to() const noexcept { return m_renamedTo ? *m_renamedTo : *m_to; }
+    bool isFromRenamed() const noexcept { return m_renamedFrom != nullptr; }
 
 private:
-    const State* m_state = nullptr;
-    std::unique_ptr<State> m_renamed; ///< null: no name changes
+    const State* m_from = nullptr;
+    const State* m_to = nullptr;
+    std::unique_ptr<State> m_renamedFrom, m_renamedTo; ///< null: names stay
 };
-
-/// Errors: NotFound: no tensor of the state begins with the prefix that is to be replaced, or with the one that
-/// replaces it.
-Result<void> expectPrefix(const State& state, const PrefixMap& prefixes);
 
 } // namespace deltascope

@@ -6,7 +6,6 @@
 #include "lineage/health.h"
 #include "lineage/placeholders.h"
 #include "ops/judge_state.h"
-#include "publish/published_names.h"
 #include "publish/run_end.h"
 #include "publish/step_facts.h"
 #include "publish/version_build.h"
@@ -291,18 +290,6 @@ struct Publisher::Session {
                           : putDelta(from, to, std::move(version), task);
     }
 
-    /// Errors: Unsupported: the external base, which keeps its names, would be published under others.
-    Result<void> expectNamesOfBase(const PublishedState& from) const
-    {
-        if (head.step > 0 || writers.hasAnchors() || !from.isRenamed())
-            return {};
-        return fail(Error { Code::Unsupported,
-                            "the first version builds on the checkpoint to publish from, and the names there stay as "
-                            "they are",
-                            (*from).place().where, std::nullopt,
-                            "publish without --map-prefix, or from a checkpoint with the names of the run" });
-    }
-
     Result<PublishedVersion> putAnchor(const State* from, const State& to, PublishedVersion version, TaskContext& task)
     {
         if (from && head.step > 0 && head.epochBegun) {
@@ -396,15 +383,9 @@ Result<PublishedVersion> Publisher::publish(const State* from, const State& to, 
 {
     const TaskContext::Patience patience(task);
     Session& session = *m_session;
-    const std::optional<PrefixMap>& prefixes = session.options.prefixes;
-    if (prefixes)
-        DS_CHECK(expectPrefix(to, *prefixes));
-    DS_TRY(const PublishedState next, PublishedState::of(to, prefixes));
-    if (!from)
-        return session.put(nullptr, *next, origin, task);
-    DS_TRY(const PublishedState before, PublishedState::of(*from, prefixes));
-    DS_CHECK(session.expectNamesOfBase(before));
-    return session.put(&*before, *next, origin, task);
+    DS_TRY(const PublishedStep step, PublishedStep::of(from, to, session.options.prefixes));
+    DS_CHECK(expectNamesOfBase(session.head, session.writers, step));
+    return session.put(step.from(), step.to(), origin, task);
 }
 
 Result<PublishPlan> Publisher::plan(const StepToPublish& step, bool onlyFind, TaskContext& task) const
@@ -417,34 +398,28 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
 {
     const TaskContext::Patience patience(task);
     Session& session = *m_session;
-    const std::optional<PrefixMap>& prefixes = session.options.prefixes;
-    if (prefixes)
-        DS_CHECK(expectPrefix(to.state, *prefixes));
-    DS_TRY(const PublishedState first, PublishedState::of(from.state, prefixes));
-    DS_TRY(const PublishedState second, PublishedState::of(to.state, prefixes));
+    DS_TRY(const PublishedStep step, PublishedStep::of(&from.state, to.state, session.options.prefixes));
     const std::int64_t startedUs = session.bench.nowUs();
-    PublishedVersion delta = session.next(*second, to.origin);
+    PublishedVersion delta = session.next(step.to(), to.origin);
     ++delta.step; // behind the anchor, which is put only once this is sure to follow
     DS_TRY(const std::unique_ptr<VersionWriter> writer,
            session.writers.delta(delta.step, session.facts(to.origin), session.build.backend()));
-    DS_TRY(const BuiltVersion built, session.buildDelta(*writer, *first, *second, to.origin, task));
+    DS_TRY(const BuiltVersion built, session.buildDelta(*writer, *step.from(), step.to(), to.origin, task));
     const std::int64_t builtUs = session.bench.nowUs();
-    DS_TRY(PublishedVersion anchor, session.put(nullptr, *first, from.origin, task));
+    DS_TRY(PublishedVersion anchor, session.put(nullptr, *step.from(), from.origin, task));
     DS_CHECK(session.expectHead(built.fromRoot));
     const std::int64_t putUs = session.bench.nowUs();
-    DS_CHECK(session.commit(*writer, built, &*first, *second, delta, { startedUs, builtUs, putUs }, task));
+    DS_CHECK(session.commit(*writer, built, step.from(), step.to(), delta, { startedUs, builtUs, putUs }, task));
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };
 }
 
 Result<std::optional<PublishedVersion>> Publisher::find(const NamedState& from, const NamedState& to, TaskContext& task)
 {
-    const std::optional<PrefixMap>& prefixes = m_session->options.prefixes;
-    DS_TRY(const PublishedState before, PublishedState::of(from.state, prefixes));
-    DS_TRY(const PublishedState behind, PublishedState::of(to.state, prefixes));
-    DS_TRY(const bool there, m_session->isThere(*before, *behind, task));
+    DS_TRY(const PublishedStep step, PublishedStep::of(&from.state, to.state, m_session->options.prefixes));
+    DS_TRY(const bool there, m_session->isThere(*step.from(), step.to(), task));
     if (!there)
         return std::optional<PublishedVersion>();
-    PublishedVersion version = m_session->next(*behind, to.origin);
+    PublishedVersion version = m_session->next(step.to(), to.origin);
     version.step = m_session->head.step;
     version.wasThere = true;
     return std::optional(std::move(version));

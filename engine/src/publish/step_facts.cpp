@@ -137,4 +137,15 @@ Result<PublishPlan> planStep(const RunEnd& end, const WriterChoice& writers, con
     return plan;
 }
 
+Result<void> expectNamesOfBase(const RunEnd& end, const WriterChoice& writers, const PublishedStep& step)
+{
+    if (end.step > 0 || writers.hasAnchors() || !step.isFromRenamed())
+        return {};
+    return fail(Error { Code::Unsupported,
+                        "the first version builds on the checkpoint to publish from, and the names there stay as they "
+                        "are",
+                        step.from()->place().where, std::nullopt,
+                        "publish without --map-prefix, or from a checkpoint with the names of the run" });
+}
+
 } // namespace deltascope

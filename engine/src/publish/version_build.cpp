@@ -4,6 +4,7 @@
 #include "deltascope/engine/walk.h"
 #include "ops/correspondence.h"
 #include "ops/fused_projections.h"
+#include "publish/published_names.h"
 
 #include <algorithm>
 #include <atomic>
@@ -74,14 +75,15 @@ Result<void> expectSameTensors(const State& from, const State& to)
 {
     const Correspondence all = correspond(from, to, true, std::nullopt);
     if (all.names) {
-        const bool isWrapped = all.names->kind == FormDifference::Kind::Adapters;
-        return differentTensors(
-            fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
-                        all.pairs.back().second->name),
-            isWrapped ? "Merge the adapters before the checkpoint is saved (merge_and_unload)"
-                      : fmt::format("Save the model itself, without what wraps it (torch.compile keeps it as "
-                                    "_orig_mod), publish it with --map-prefix {}={}",
-                                    all.names->b, all.names->a));
+        const std::string reason = fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
+                                               all.pairs.back().second->name);
+        if (all.names->kind == FormDifference::Kind::Adapters)
+            return differentTensors(reason, "Merge the adapters before the checkpoint is saved (merge_and_unload)");
+        std::string remedy = "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)";
+        const PrefixMap map { all.names->b, all.names->a };
+        if (const auto step = PublishedStep::of(nullptr, to, map); step && haveSameTensors(from, step->to()))
+            remedy += fmt::format(", publish it with --map-prefix {}={}", map.a, map.b);
+        return differentTensors(reason, std::move(remedy));
     }
     const std::vector<FormDifference> fused = FusedSides(from, to, true, std::nullopt).forms();
     if (!fused.empty())

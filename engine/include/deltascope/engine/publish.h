@@ -78,10 +78,10 @@ public:
     /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
     /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or
     /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
-    /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape), Rewritten (a
-    /// checkpoint changed while it was read, or is not what is on record), Exists (somebody else published),
-    /// SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change, or other
-    /// names than the external base), NotFound (PublishOptions::prefixes fit no name of `to`), those of stores and
+    /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape;
+    /// PublishOptions::prefixes fit no name of `to`), Rewritten (a checkpoint changed while it was read, or is not what
+    /// is on record), Exists (somebody else published), SuspectValues (unless PublishOptions::allowSuspect),
+    /// Unsupported (the layout cannot carry a change, or other names than the external base), those of stores and
     /// replay.
     Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
