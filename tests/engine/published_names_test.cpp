@@ -192,7 +192,8 @@ TEST(PublishedNames, OfTheRunItselfStay)
     expectBoth(outer, outer, { "model.", "" }, "lm_head model.a ");
     expectBoth(outer, inner, { "", "model." }, "model.lm_head model.model.a ");
     expectBoth(inner, inner, { "", "model." }, "model.lm_head model.model.a ");
-    expectBoth(inner, inner, { "none.", "" }, "lm_head model.a ");
+    expectBoth(named({ "_orig_mod.a" }), named({ "a" }), { "_orig_mod.", "" }, "a ");
+    EXPECT_EQ(errorOf(PublishedStep::of(&inner, inner, PrefixMap { "none.", "" })).code, Code::BaseMismatch);
     EXPECT_EQ(errorOf(PublishedStep::of(&outer, inner, PrefixMap { "none.", "" })).code, Code::BaseMismatch);
     EXPECT_EQ(errorOf(PublishedStep::of(nullptr, inner, PrefixMap { "none.", "" })).code, Code::BaseMismatch);
     EXPECT_EQ(errorOf(PublishedStep::of(nullptr, named({ "a", "x.a" }), PrefixMap { "x.", "" })).code, Code::Usage);

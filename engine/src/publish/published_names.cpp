@@ -42,7 +42,8 @@ Result<PublishedStep> PublishedStep::of(const State* from, const State& to, cons
     if (from && !haveSameNames(*from, step.to())) {
         DS_TRY(step.m_renamedFrom, withPrefix(*from, *prefixes));
     }
-    if (!step.m_renamedTo && (!from || !haveSameNames(*step.from(), to)))
+    // Between checkpoints with the prefix one without it is right, but a prefix that no checkpoint has is a mistake.
+    if (!step.m_renamedTo && (!step.m_renamedFrom || !haveSameNames(*step.from(), to)))
         return fail(Error { Code::BaseMismatch,
                             fmt::format("no tensor has a name that begins with \"{}\"", prefixes->a), to.place().where,
                             to.place().step, "Name the prefix that the checkpoint has, or leave --map-prefix out" });

@@ -12,8 +12,8 @@ class PublishedStep {
 public:
     /// `from`: null where it is not at hand. Both outlive it. `prefixes`: names that begin with `a` begin with `b`
     /// instead, in `from` only if it does not have the names of what is published already, as a state of the run itself
-    /// has; nothing: all names stay. Errors: BaseMismatch (no name of `to` begins with `a`, and they are not those of
-    /// `from` either), Usage (two tensors would have one name).
+    /// has; nothing: all names stay. Errors: BaseMismatch (no name of `to` begins with `a`, and they are not those that
+    /// `from` gets), Usage (two tensors would have one name).
     static Result<PublishedStep> of(const State* from, const State& to, const std::optional<PrefixMap>& prefixes);
 
     const State* from() const noexcept { return m_renamedFrom ? m_renamedFrom.get() : m_from; }
