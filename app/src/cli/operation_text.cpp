@@ -301,7 +301,7 @@ std::string digestCheckText(const app::DigestCheckView& check, const std::string
     else if (check.different.empty())
         text += fmt::format("{} {} the digests of {} ({}){}\n", counted(check.tensorsCompared, "tensor"),
                             check.tensorsCompared == 1 ? "has" : "have", safe(path), done,
-                            check.equal ? "" : "; the states are not equal:");
+                            check.equal ? "" : "; the states are not equal");
     else
         text += fmt::format("{} of {} differ from {} ({})\n", check.different.size(),
                             counted(check.tensorsCompared, "tensor"), safe(path), done);
