@@ -1,8 +1,8 @@
 #include "digest_document.h"
 
+#include "deltascope/base/hex.h"
 #include "recorded/json_limits.h"
 
-#include <charconv>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -26,28 +26,18 @@ const json* member(const json& object, const char* name)
     return found == object.end() ? nullptr : &*found;
 }
 
-/// Lower-case hexadecimal of exactly so many bytes; nothing: it is something else.
+/// Nothing: it is no hexadecimal of so many bytes.
 template <class Digest> std::optional<Digest> digestIn(const json* value)
 {
-    Digest digest;
-    if (!value || !value->is_string())
-        return std::nullopt;
-    const std::string& hex = value->get_ref<const std::string&>();
-    if (hex.size() != 2 * digest.size() || hex.find_first_not_of("0123456789abcdef") != std::string::npos)
-        return std::nullopt;
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-        unsigned byte = 0;
-        std::from_chars(&hex[2 * i], &hex[2 * i] + 2, byte, 16);
-        digest[i] = static_cast<std::byte>(byte);
-    }
-    return digest;
+    return value && value->is_string() ? bytesFromHex<sizeof(Digest)>(value->get_ref<const std::string&>())
+                                       : std::nullopt;
 }
 
-/// What a row says of a tensor, or why it cannot be understood.
+/// Reads the row of a tensor, an object. Why it cannot be understood; empty: it can.
 std::string readTensor(const json& row, KnownTensor& tensor)
 {
-    const json* const dtype = row.is_object() ? member(row, "dtype") : nullptr;
-    const json* const shape = row.is_object() ? member(row, "shape") : nullptr;
+    const json* const dtype = member(row, "dtype");
+    const json* const shape = member(row, "shape");
     if (!dtype || !dtype->is_string() || !shape || !shape->is_array())
         return "has no dtype and shape";
     const std::optional<Dtype> type = parseDtype(dtype->get_ref<const std::string&>());

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace deltascope {
 
@@ -142,16 +143,17 @@ std::optional<FusedState> fusedLike(const State& apart, const State& other, cons
         result.state = withFused(apart, fused);
     }
     for (const Rule& rule : rules()) {
-        FusedState::Rule applied { fmt::format("{}", fmt::join(rule.apart, ", ")), std::string(rule.fused), 0 };
+        FormDifference form { FormDifference::Kind::Fused, fmt::format("{}", fmt::join(rule.apart, ", ")),
+                              std::string(rule.fused), 0, 0 };
         for (const Fused& one : fused) {
             if (one.rule != &rule)
                 continue;
-            ++applied.tensors;
+            ++form.tensors;
             for (const ViewPart& part : one.recipe.parts)
                 result.parts[one.recipe.info.name].push_back(apart.tensors()[*part.tensor].name);
         }
-        if (applied.tensors > 0)
-            result.rules.push_back(std::move(applied));
+        if (form.tensors > 0)
+            result.forms.push_back(std::move(form));
     }
     return result;
 }
@@ -180,13 +182,13 @@ const std::vector<std::string>* FusedSides::partsOf(const TensorInfo& tensor) co
 std::vector<FormDifference> FusedSides::forms() const
 {
     std::vector<FormDifference> forms;
-    if (m_fusedA) {
-        for (const FusedState::Rule& rule : m_fusedA->rules)
-            forms.push_back({ FormDifference::Kind::Fused, rule.apart, rule.fused, rule.tensors, 0 });
-    }
+    if (m_fusedA)
+        forms = m_fusedA->forms;
     if (m_fusedB) {
-        for (const FusedState::Rule& rule : m_fusedB->rules)
-            forms.push_back({ FormDifference::Kind::Fused, rule.fused, rule.apart, rule.tensors, 0 });
+        for (FormDifference form : m_fusedB->forms) {
+            std::swap(form.a, form.b);
+            forms.push_back(std::move(form));
+        }
     }
     return forms;
 }

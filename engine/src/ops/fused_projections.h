@@ -14,11 +14,7 @@ namespace deltascope {
 struct FusedState {
     std::unique_ptr<State> state;
     std::map<std::string, std::vector<std::string>> parts; ///< names of what is stored, by that of what it is fused to
-    struct Rule {
-        std::string apart, fused; ///< modules: "q_proj, k_proj, v_proj", "qkv_proj"
-        std::uint64_t tensors = 0; ///< that it fused
-    };
-    std::vector<Rule> rules;
+    std::vector<FormDifference> forms; ///< A is the state as it is stored, B the other one; ofTensors is 0
 };
 
 /// `apart`, which outlives the result, with the projections fused that `other` stores fused. Nothing: there are none.

@@ -1,5 +1,6 @@
 #include "rebuild_folder.h"
 
+#include "deltascope/base/hex.h"
 #include "deltascope/engine/hash_tree.h"
 
 #include <algorithm>
@@ -36,17 +37,17 @@ std::string leavesToHex(const ShortList<Digest128, 1>& leaves)
     return text;
 }
 
-std::optional<std::vector<Digest128>> leavesFromHex(const std::string& text)
+std::optional<std::vector<Digest128>> leavesFromHex(std::string_view text)
 {
-    if (text.size() % 32 != 0)
+    constexpr std::size_t Digits = 2 * sizeof(Digest128);
+    if (text.size() % Digits != 0)
         return std::nullopt;
-    std::vector<Digest128> leaves(text.size() / 32);
-    for (std::size_t i = 0; i < text.size() / 2; ++i) {
-        unsigned byte = 0;
-        const char* begin = text.data() + 2 * i;
-        if (std::from_chars(begin, begin + 2, byte, 16).ptr != begin + 2)
+    std::vector<Digest128> leaves;
+    for (; !text.empty(); text.remove_prefix(Digits)) {
+        const std::optional<Digest128> leaf = bytesFromHex<sizeof(Digest128)>(text.substr(0, Digits));
+        if (!leaf)
             return std::nullopt;
-        leaves[i / 16][i % 16] = static_cast<std::byte>(byte);
+        leaves.push_back(*leaf);
     }
     return leaves;
 }

@@ -1,10 +1,10 @@
 #include "replay/checked_reads.h"
 
+#include "deltascope/base/hex.h"
 #include "deltascope/engine/catalog.h"
 #include "deltascope/engine/parallel.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace deltascope {
@@ -12,21 +12,6 @@ namespace deltascope {
 namespace {
 
 using Sight = Records::Sight;
-
-std::optional<Digest128> digestFromHex(std::string_view hex)
-{
-    Digest128 digest {};
-    if (hex.size() != 2 * digest.size())
-        return std::nullopt;
-    for (std::size_t i = 0; i < digest.size(); ++i) {
-        unsigned value = 0;
-        const auto [end, error] = std::from_chars(&hex[2 * i], &hex[2 * i] + 2, value, 16);
-        if (error != std::errc() || end != &hex[2 * i] + 2)
-            return std::nullopt;
-        digest[i] = static_cast<std::byte>(value);
-    }
-    return digest;
-}
 
 /// What can be compared with a stretch of an object. A sight of version 0.1 has no leaves; but other sights of the same
 /// bytes may, and an object of one leaf has the digest of the whole.
@@ -36,7 +21,8 @@ std::vector<Digest128> leavesOf(const Sight& sight, const std::vector<Sight>& si
         if (!other.leaves.empty() && other.xxh3 == sight.xxh3 && other.sizeBytes == sight.sizeBytes)
             return other.leaves;
     }
-    const std::optional<Digest128> only = sight.sizeBytes <= LeafBytes ? digestFromHex(sight.xxh3) : std::nullopt;
+    const std::optional<Digest128> only =
+        sight.sizeBytes <= LeafBytes ? bytesFromHex<sizeof(Digest128)>(sight.xxh3) : std::nullopt;
     return only && sight.sizeBytes > 0 ? std::vector<Digest128> { *only } : std::vector<Digest128>();
 }
 

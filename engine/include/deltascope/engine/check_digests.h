@@ -29,8 +29,8 @@ struct DigestCheck {
 
 /// Hashes the tensors of a state and compares them with digests. As diffStates() does across forms, it takes prefixes
 /// of names out of account, projections that the digests are fused of, and wider dtypes of the state, which it rounds;
-/// digests cannot be rounded or fused. A state that differs is hashed once more, for the root that its publisher
-/// recorded of it. Errors: as digestState().
+/// digests cannot be rounded or fused. A state with other bytes is hashed once more, for the root that its
+/// publisher recorded of it. Errors: as digestState().
 Result<DigestCheck> checkDigests(const Workbench& bench, const State& state, const DigestState& digests,
                                  TaskContext& task);
 
