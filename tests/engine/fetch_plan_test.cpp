@@ -19,7 +19,7 @@ class FetchPlan : public testing::Test {
 protected:
     std::vector<LeafRange> plan(std::uint64_t sizeBytes, std::vector<std::uint64_t> missing)
     {
-        FetchWish wish { sizeBytes, std::move(missing), present.empty(), window, ahead };
+        FetchWish wish { sizeBytes, std::move(missing), present.empty(), window, ahead, isPlanned };
         return planFetch(wish, [&](std::uint64_t leaf) { return !present.contains(leaf); });
     }
     using Ranges = std::vector<LeafRange>;
@@ -27,6 +27,7 @@ protected:
     std::set<std::uint64_t> present;
     std::uint64_t window = 1024 * MiB;
     std::uint64_t ahead = 1024 * MiB;
+    bool isPlanned = false;
 };
 
 TEST_F(FetchPlan, AFirstLookAtTheFrontFetchesItsLeafAlone)
@@ -45,6 +46,17 @@ TEST_F(FetchPlan, MoreOfASmallObjectFetchesTheRestOfIt)
     EXPECT_EQ(plan(6 * MiB, { 5 }), (Ranges { { 0, 4 }, { 4, 2 } }));
     present = { 5 };
     EXPECT_EQ(plan(8 * MiB, { 6 }), (Ranges { { 0, 4 }, { 4, 1 }, { 6, 2 } }));
+}
+
+TEST_F(FetchPlan, NothingBeyondTheWindowIsFetchedWhereThatIsPlanned)
+{
+    present = { 0 };
+    isPlanned = true;
+    EXPECT_EQ(plan(10 * MiB + 1, { 1 }), (Ranges { { 1, 3 } }));
+    present = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    EXPECT_EQ(plan(100 * MiB, { 8 }), (Ranges { { 8, 4 } }));
+    window = MiB; // no room for the rest of it
+    EXPECT_EQ(plan(100 * MiB, { 9 }), (Ranges { { 9, 1 } }));
 }
 
 TEST_F(FetchPlan, OfALargeObjectTheWindowIsFetched)

@@ -23,6 +23,13 @@ namespace {
 
 using KeyedSight = std::pair<std::string, Records::Sight>;
 
+void addTo(StoreDigests& sum, const StoreDigests& more)
+{
+    sum.equal += more.equal;
+    sum.uncompared += more.uncompared;
+    sum.none += more.none;
+}
+
 /// What reading all bytes of a version's objects showed.
 struct ObjectFindings {
     std::vector<Error> problems;
@@ -30,6 +37,13 @@ struct ObjectFindings {
     bool isChanging = false; ///< another object stands there than the one that was read
     StoreDigests storeDigests;
 
+    /// The same of another object of the version, without its sights.
+    void add(ObjectFindings other)
+    {
+        std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
+        isChanging = isChanging || other.isChanging;
+        addTo(storeDigests, other.storeDigests);
+    }
     bool has(Code code) const
     {
         return std::any_of(problems.begin(), problems.end(),
@@ -43,7 +57,14 @@ struct ObjectDigest {
     std::vector<Digest128> leaves;
 };
 
-/// Hashes every object of a version and compares it with what was seen first.
+/// An object of a version, or of another form of it.
+struct OwnedObject {
+    const VersionObjects* version;
+    const VersionObjects* form;
+    const ObjectInfo* object;
+};
+
+/// Hashes objects and compares them with what was seen first. Any thread.
 class ObjectCheck {
 public:
     ObjectCheck(Workbench& bench, const ObjectStore& store, bool acceptRewritten)
@@ -54,28 +75,27 @@ public:
     {
     }
 
-    Result<ObjectFindings> check(const VersionObjects& version, TaskContext& task)
+    Result<ObjectFindings> check(const OwnedObject& owned, TaskContext& task) const
     {
+        const VersionObjects& version = *owned.version;
+        const ObjectInfo& object = *owned.object;
         ObjectFindings findings;
-        for (const auto& [form, object] : objectsOf(version)) {
-            Result<ObjectDigest> hashed = hashMended(object, task);
-            if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
-                findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
-                continue;
-            }
-            DS_TRY(const ObjectDigest digest, std::move(hashed));
-            if (object.sizeBytes > 0)
-                count(m_store.proofOf(object), findings.storeDigests);
-            DS_TRY(const ObjectInfo after, m_store.stat(object.key, task));
-            if (after.identity != object.identity) {
-                findings.isChanging = true;
-                findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
-                                                    object.key, version.step,
-                                                    "verify again when the trainer is quiet" });
-            } else if (m_bench.records)
-                DS_CHECK(form->mirror.empty() ? compareWithSights(version, object, digest, findings)
-                                              : compareWithSource(version, *form, object, digest, findings));
+        Result<ObjectDigest> hashed = hashMended(object, task);
+        if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
+            findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
+            return findings;
         }
+        DS_TRY(const ObjectDigest digest, std::move(hashed));
+        if (object.sizeBytes > 0)
+            count(m_store.proofOf(object), findings.storeDigests);
+        DS_TRY(const ObjectInfo after, m_store.stat(object.key, task));
+        if (after.identity != object.identity) {
+            findings.isChanging = true;
+            findings.problems.push_back(Error { Code::Rewritten, "the object changed while it was being read",
+                                                object.key, version.step, "verify again when the trainer is quiet" });
+        } else if (m_bench.records)
+            DS_CHECK(owned.form->mirror.empty() ? compareWithSights(version, object, digest, findings)
+                                                : compareWithSource(version, *owned.form, object, digest, findings));
         return findings;
     }
 
@@ -95,23 +115,8 @@ private:
         }
     }
 
-    using OfForm = std::pair<const VersionObjects*, ObjectInfo>;
-    static std::vector<OfForm> objectsOf(const VersionObjects& version)
-    {
-        std::vector<OfForm> objects;
-        const auto add = [&](const VersionObjects& form) {
-            for (const ObjectInfo& object : form.objects) {
-                if (object.oddity.empty()) // what the version needs is a file here, or its failure
-                    objects.emplace_back(&form, object);
-            }
-        };
-        add(version);
-        std::for_each(version.otherForms.begin(), version.otherForms.end(), add);
-        return objects;
-    }
-
     /// Again where what came wrong from the store comes right by now.
-    Result<ObjectDigest> hashMended(const ObjectInfo& object, TaskContext& task)
+    Result<ObjectDigest> hashMended(const ObjectInfo& object, TaskContext& task) const
     {
         constexpr int MostReads = 3;
         for (int reads = 1;; ++reads) {
@@ -123,11 +128,11 @@ private:
         }
     }
 
-    Result<ObjectDigest> hash(const ObjectInfo& object, TaskContext& task)
+    Result<ObjectDigest> hash(const ObjectInfo& object, TaskContext& task) const
     {
         const std::unique_ptr<StreamingDigest> digest = makeXxh3();
         LeafHasher leaves(LeafHasher::Strength::Fast);
-        DS_CHECK(readChunks(m_store, object.key, 0, object.sizeBytes, task, [&](ByteSpan chunk) {
+        DS_CHECK(readChunks(m_store, object.key, 0, object.sizeBytes, task, m_spare, [&](ByteSpan chunk) {
             digest->update(chunk);
             leaves.update(chunk);
             task.addDone(chunk.size());
@@ -138,7 +143,7 @@ private:
 
     /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
     Result<void> compareWithSights(const VersionObjects& version, const ObjectInfo& object, const ObjectDigest& digest,
-                                   ObjectFindings& findings)
+                                   ObjectFindings& findings) const
     {
         Result<std::vector<Records::Sight>> found = m_bench.records->sights(m_source, object.key);
         if (!found && found.error().code == Code::Catalog) {
@@ -183,7 +188,7 @@ private:
     /// An object of a mirror is held against what is on record of the source's, and is no sight of its own. Where the
     /// source has the object, one that is unlike it is only worth knowing: it is never read.
     Result<void> compareWithSource(const VersionObjects& version, const VersionObjects& form, const ObjectInfo& object,
-                                   const ObjectDigest& digest, ObjectFindings& findings)
+                                   const ObjectDigest& digest, ObjectFindings& findings) const
     {
         Result<std::vector<Records::Sight>> sights =
             m_bench.records->sights(m_source, std::string(form.inSource(object.key)));
@@ -208,44 +213,83 @@ private:
     const ObjectStore& m_store;
     std::string m_source;
     bool m_acceptRewritten;
+    mutable SpareRequests m_spare { 16 };
 };
 
-/// Reads every object of the versions first..last. What was read before an interruption is on record all the same.
-Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+std::vector<OwnedObject> objectsOf(const VersionObjects& version)
+{
+    std::vector<OwnedObject> objects;
+    const auto add = [&](const VersionObjects& form) {
+        for (const ObjectInfo& object : form.objects) {
+            if (object.oddity.empty()) // what the version needs is a file here, or its failure
+                objects.push_back({ &version, &form, &object });
+        }
+    };
+    add(version);
+    std::for_each(version.otherForms.begin(), version.otherForms.end(), add);
+    return objects;
+}
+
+/// Reads every object of the versions (null: one that is left out); those of one version are findings of their own.
+/// What was read before an interruption is on record all the same.
+Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const ObjectStore& store,
+                                                 const std::vector<const VersionObjects*>& versions,
                                                  bool acceptRewritten, TaskContext& task)
 {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = first; i <= last; ++i)
-        bytes += run.versions[i].objects.wireBytes();
-    task.beginPhase("objects", bytes);
-    std::vector<ObjectFindings> findings(last - first + 1);
-    const Result<void> outcome =
-        forEachParallel(bench.threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
-            const Version& version = run.versions[first + n];
-            if (version.beingWritten || version.failure) // what is not whole yet has no first sight: it will change
-                return {};
-            DS_TRY(findings[n], ObjectCheck(bench, *run.store, acceptRewritten).check(version.objects, task));
-            return {};
-        });
+    constexpr unsigned LeastAtOnce = 4; // where most of them wait for the store
+    std::vector<OwnedObject> objects;
+    std::vector<std::size_t> ofVersion; ///< index of each object's version
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+        if (!versions[i])
+            continue;
+        const std::vector<OwnedObject> own = objectsOf(*versions[i]);
+        objects.insert(objects.end(), own.begin(), own.end());
+        ofVersion.resize(objects.size(), i);
+    }
+    std::vector<ObjectFindings> ofObjects(objects.size());
+    const ObjectCheck check(bench, store, acceptRewritten);
+    const unsigned atOnce = store.traits().keepsReads ? std::max(LeastAtOnce, bench.threads) : bench.threads;
+    const Result<void> outcome = forEachParallel(atOnce, objects.size(), task, [&](std::size_t i) -> Result<void> {
+        DS_TRY(ofObjects[i], check.check(objects[i], task));
+        return {};
+    });
+    std::vector<ObjectFindings> findings(versions.size());
     std::vector<KeyedSight> fresh;
-    for (ObjectFindings& found : findings)
-        std::move(found.sights.begin(), found.sights.end(), std::back_inserter(fresh));
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        std::move(ofObjects[i].sights.begin(), ofObjects[i].sights.end(), std::back_inserter(fresh));
+        findings[ofVersion[i]].add(std::move(ofObjects[i]));
+    }
     if (!fresh.empty())
-        DS_CHECK(bench.records->add(run.store->uri(), fresh));
+        DS_CHECK(bench.records->add(store.uri(), fresh));
     DS_CHECK(outcome);
     return findings;
 }
 
-/// The same of the checkpoint outside of the source.
+/// The objects of the versions first..last.
+Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+                                             bool acceptRewritten, TaskContext& task)
+{
+    std::uint64_t bytes = 0;
+    std::vector<const VersionObjects*> versions;
+    for (std::size_t i = first; i <= last; ++i) {
+        const Version& version = run.versions[i];
+        bytes += version.objects.wireBytes();
+        // what is not whole yet has no first sight: it will change
+        versions.push_back(version.beingWritten || version.failure ? nullptr : &version.objects);
+    }
+    task.beginPhase("objects", bytes);
+    return checkObjects(bench, *run.store, versions, acceptRewritten, task);
+}
+
+/// Those of the checkpoint outside of the source.
 Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, bool acceptRewritten, TaskContext& task)
 {
     task.beginPhase("base", base.objects.wireBytes());
-    DS_TRY(ObjectFindings findings, ObjectCheck(bench, *base.store, acceptRewritten).check(base.objects, task));
-    if (!findings.sights.empty())
-        DS_CHECK(bench.records->add(base.store->uri(), findings.sights));
-    for (Error& problem : findings.problems)
+    DS_TRY(std::vector<ObjectFindings> findings,
+           checkObjects(bench, *base.store, { &base.objects }, acceptRewritten, task));
+    for (Error& problem : findings.front().problems)
         problem.text = "in the base checkpoint: " + problem.text;
-    return findings;
+    return std::move(findings.front());
 }
 
 /// " at 14:05 UTC"
@@ -446,13 +490,10 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
     }
     if (options.level >= 2) {
         StoreDigests& digests = report.storeDigests.emplace();
-        DS_TRY(std::vector<ObjectFindings> ofObjects,
-               checkObjects(bench, run, first, last, options.acceptRewritten, task));
+        DS_TRY(std::vector<ObjectFindings> ofObjects, checkRun(bench, run, first, last, options.acceptRewritten, task));
         for (std::size_t n = 0; n < findings.size(); ++n) {
             findings[n].isChanging = ofObjects[n].isChanging;
-            digests.equal += ofObjects[n].storeDigests.equal;
-            digests.uncompared += ofObjects[n].storeDigests.uncompared;
-            digests.none += ofObjects[n].storeDigests.none;
+            addTo(digests, ofObjects[n].storeDigests);
             findings[n].problems.insert(findings[n].problems.end(), ofObjects[n].problems.begin(),
                                         ofObjects[n].problems.end());
         }

@@ -6,7 +6,9 @@
 #include "state/tensor_replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 
 namespace deltascope {
 
@@ -95,6 +97,65 @@ private:
     bool m_ended = false;
 };
 
+/// The stretches of objects in one store that a walk reads, slice after slice and link after link. A value: a copy goes
+/// on by itself.
+class ComingStretches {
+public:
+    /// All outlive it. `observed`: as in linksOf().
+    ComingStretches(const PathState& path, const StateWalk& walk, const ObjectStore& store, bool observed)
+        : m_path(&path)
+        , m_walk(&walk)
+        , m_store(&store)
+        , m_observed(observed)
+    {
+    }
+
+    std::optional<ComingRead> operator()()
+    {
+        for (;;) {
+            if (m_link == m_links.size()) {
+                if (m_slice == m_walk->size())
+                    return std::nullopt;
+                m_bytes = bytesOf(m_walk->slice(m_slice), m_walk->tensor(m_slice));
+                m_links = linksOf(*m_path, m_walk->tensor(m_slice), m_observed).value_or(std::vector<TensorLink>());
+                m_link = m_extent = 0;
+                ++m_slice;
+                continue;
+            }
+            const TensorLink& from = m_links[m_link];
+            if (from.version->store.get() != m_store || m_extent == from.entry->extents.size()) {
+                ++m_link;
+                m_extent = 0;
+                continue;
+            }
+            return stretchOf(from, from.entry->extents[m_extent++]);
+        }
+    }
+
+private:
+    /// Of a complete tensor that is stored as it is: what the slice needs of it. Of others all.
+    ComingRead stretchOf(const TensorLink& from, const Extent& extent) const
+    {
+        ComingRead stretch { from.version->objects.objects[extent.object], extent.begin, extent.bytes };
+        const TensorInfo* const info = from.entry->info();
+        if (from.version->index.full && info && info->bytes() == extent.bytes) {
+            stretch.offset += m_bytes.begin;
+            stretch.bytes = m_bytes.end - m_bytes.begin;
+        }
+        return stretch;
+    }
+
+    const PathState* m_path;
+    const StateWalk* m_walk;
+    const ObjectStore* m_store;
+    bool m_observed;
+    std::size_t m_slice = 0; ///< the one behind that of m_links
+    SliceBytes m_bytes;
+    std::vector<TensorLink> m_links;
+    std::size_t m_link = 0;
+    std::size_t m_extent = 0;
+};
+
 class ChainWalk final : public StateWalk {
 public:
     ChainWalk(const PathState& chain, std::vector<TensorSlice> slices, WalkOptions options, bool isJudged)
@@ -114,6 +175,21 @@ public:
         const bool waits =
             std::any_of(links.begin(), links.end(), [](const auto& link) { return link->store->traits().keepsReads; });
         return waits ? 2 * threads : threads;
+    }
+
+    ReadsAhead readAhead(TaskContext& task) const override
+    {
+        std::set<const ObjectStore*> stores;
+        for (const auto& link : m_chain.links()) {
+            if (link->store->traits().keepsReads)
+                stores.insert(link->store.get());
+        }
+        ReadsAhead ahead;
+        for (const ObjectStore* const store : stores) {
+            ComingStretches stretches(m_chain, *this, *store, m_audit || m_options.observer);
+            std::ranges::move(store->readAhead(std::move(stretches), task), std::back_inserter(ahead));
+        }
+        return ahead;
     }
 
     Result<std::unique_ptr<SliceReader>> open(std::size_t at, TaskContext& task) override

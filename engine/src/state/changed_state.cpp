@@ -69,6 +69,7 @@ public:
 
     const TensorInfo& tensor(std::size_t at) const noexcept override { return m_walk->tensor(at); }
     unsigned readersAtOnce(unsigned threads) const noexcept override { return m_walk->readersAtOnce(threads); }
+    ReadsAhead readAhead(TaskContext& task) const override { return m_walk->readAhead(task); }
     Result<std::unique_ptr<SliceReader>> open(std::size_t at, TaskContext& task) override
     {
         DS_TRY(std::unique_ptr<SliceReader> reader, m_walk->open(at, task));

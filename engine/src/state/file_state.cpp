@@ -75,6 +75,17 @@ public:
     {
         return m_store.traits().keepsReads ? 2 * threads : threads; // some wait for it
     }
+    ReadsAhead readAhead(TaskContext& task) const override
+    {
+        const auto plan = [this, at = std::size_t(0)]() mutable -> std::optional<ComingRead> {
+            if (at == size())
+                return std::nullopt;
+            const StoredTensor& stored = m_tensors[slice(at).tensor];
+            const SliceBytes bytes = bytesOf(slice(at++), stored.info);
+            return ComingRead { m_object, stored.begin + bytes.begin, bytes.end - bytes.begin };
+        };
+        return m_store.readAhead(plan, task);
+    }
     Result<std::unique_ptr<SliceReader>> open(std::size_t at, TaskContext& task) override
     {
         constexpr std::uint64_t BufferBytes = 512 * 1024;

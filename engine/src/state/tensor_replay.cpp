@@ -17,18 +17,12 @@ constexpr std::size_t MaxStreams = 128;
 /// Memory for what open streams hold beside their buffers (decompressors); one stream is always allowed.
 constexpr std::uint64_t WorkingMemory = 16U << 20;
 
-struct LinkEntry {
-    std::size_t link;
-    const OpenVersion* version;
-    const TensorEntry* entry;
-};
-
 struct OpenStream {
-    LinkEntry from;
+    TensorLink from;
     std::unique_ptr<PatchStream> stream;
 };
 
-Error inLink(Error error, const LinkEntry& from)
+Error inLink(Error error, const TensorLink& from)
 {
     if (error.where.empty())
         error.where = from.version->objects.name;
@@ -52,7 +46,7 @@ struct TensorReplay::State {
 
     TensorInfo tensor;
     ReplayOptions options;
-    std::vector<LinkEntry> entries; ///< the first is a full one
+    std::vector<TensorLink> entries; ///< linksOf()
     std::size_t nextEntry = 0; ///< the first that is not open or done
     std::vector<OpenStream> open; ///< of the current stretch
     std::unique_ptr<Scratch> scratch; ///< the state behind the stretches before, if there were any
@@ -80,7 +74,7 @@ struct TensorReplay::State {
         streamOptions.scratchFolder = options.means.scratchFolder;
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const LinkEntry& from = entries[nextEntry + i];
+            const TensorLink& from = entries[nextEntry + i];
             Result<std::unique_ptr<PatchStream>> stream = from.version->layout->open(
                 *from.version->store, from.version->objects, from.version->index, *from.entry, tensor, streamOptions);
             if (!stream)
@@ -217,6 +211,26 @@ struct TensorReplay::State {
     }
 };
 
+Result<std::vector<TensorLink>> linksOf(const PathState& path, const TensorInfo& tensor, bool observed)
+{
+    std::vector<TensorLink> links;
+    for (std::size_t i = 0; i < path.links().size(); ++i) {
+        const OpenVersion& version = *path.links()[i];
+        const TensorEntry* const entry = version.index.find(tensor.name);
+        if (!entry)
+            continue;
+        const bool fits = entry->info() && entry->info()->dtype == tensor.dtype && entry->info()->shape == tensor.shape;
+        if (version.index.full && (!observed || !fits))
+            links.clear();
+        // A patch of a state that a full one of another shape replaces later has nothing to apply to.
+        if (fits || (!version.index.full && !links.empty()))
+            links.push_back(TensorLink { i, &version, entry });
+    }
+    if (links.empty() || !links.front().version->index.full)
+        return fail(Code::BaseMismatch, fmt::format("no state holds tensor {}", tensor.name));
+    return links;
+}
+
 void ReplayObserver::onPiece(std::size_t, std::uint64_t, ByteSpan, const PatchPiece&) { }
 
 TensorReplay::TensorReplay(std::unique_ptr<State> state)
@@ -231,20 +245,7 @@ Result<TensorReplay> TensorReplay::open(const PathState& chain, const TensorInfo
                                         TaskContext& task)
 {
     auto state = std::make_unique<State>(tensor, std::move(options));
-    for (std::size_t i = 0; i < chain.links().size(); ++i) {
-        const OpenVersion& version = *chain.links()[i];
-        const TensorEntry* entry = version.index.find(tensor.name);
-        if (!entry)
-            continue;
-        const bool fits = entry->info() && entry->info()->dtype == tensor.dtype && entry->info()->shape == tensor.shape;
-        if (version.index.full && (!state->options.observer || !fits))
-            state->entries.clear();
-        // A patch of a state that a full one of another shape replaces later has nothing to apply to.
-        if (fits || (!version.index.full && !state->entries.empty()))
-            state->entries.push_back(LinkEntry { i, &version, entry });
-    }
-    if (state->entries.empty() || !state->entries.front().version->index.full)
-        return fail(Code::BaseMismatch, fmt::format("no state holds tensor {}", tensor.name));
+    DS_TRY(state->entries, linksOf(chain, tensor, state->options.observer != nullptr));
     DS_CHECK(state->prepare(task));
     const ReplayObserver* const observer = state->options.observer;
     if ((!observer || !observer->looksAtBlocks()) && (state->scratch || state->open.size() > 1))

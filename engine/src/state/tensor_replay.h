@@ -4,10 +4,24 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace deltascope {
 
 class PathState;
+class TensorEntry;
+struct OpenVersion;
+
+/// What a version of a path does to one tensor.
+struct TensorLink {
+    std::size_t link; ///< index in PathState::links()
+    const OpenVersion* version;
+    const TensorEntry* entry;
+};
+
+/// What a tensor is replayed from, in the order of the links. `observed`: every link counts, else those from the last
+/// complete one on. The path outlives the result. Errors: BaseMismatch (the first one is not complete).
+Result<std::vector<TensorLink>> linksOf(const PathState& path, const TensorInfo& tensor, bool observed);
 
 struct ReplayOptions {
     WalkMeans means; ///< scratch is for the rare tensor with more patches than streams may be open

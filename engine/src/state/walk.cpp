@@ -9,6 +9,7 @@ namespace deltascope {
 Result<WalkEvidence> walkTensors(StateWalk& walk, unsigned threads, TaskContext& task, const SliceWork& work)
 {
     const unsigned atOnce = threads == InOrder ? 1 : walk.readersAtOnce(threads);
+    const auto ahead = walk.readAhead(task);
     DS_CHECK(forEachParallel(atOnce, walk.size(), task, [&](std::size_t slice) -> Result<void> {
         DS_TRY(const std::unique_ptr<SliceReader> reader, walk.open(slice, task));
         return work(slice, *reader);
@@ -38,6 +39,8 @@ Result<PairReader::Blocks> PairReader::next(TaskContext& task)
 Result<PairEvidence> walkPairs(StateWalk& a, StateWalk& b, unsigned threads, TaskContext& task, const PairWork& work)
 {
     const unsigned atOnce = threads == InOrder ? 1 : std::max(a.readersAtOnce(threads), b.readersAtOnce(threads));
+    const auto aheadOfA = a.readAhead(task);
+    const auto aheadOfB = b.readAhead(task);
     DS_CHECK(forEachParallel(atOnce, std::min(a.size(), b.size()), task, [&](std::size_t pair) -> Result<void> {
         DS_TRY(const std::unique_ptr<SliceReader> left, a.open(pair, task));
         DS_TRY(const std::unique_ptr<SliceReader> right, b.open(pair, task));

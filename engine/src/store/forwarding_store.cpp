@@ -35,6 +35,11 @@ std::vector<Result<void>> ReadOnlyStore::readMany(const std::vector<RangeRead>& 
     return m_below->readMany(reads, task);
 }
 
+ReadsAhead ReadOnlyStore::readAhead(ComingReads reads, TaskContext& task) const
+{
+    return m_below->readAhead(std::move(reads), task);
+}
+
 ReadProof ReadOnlyStore::proofOf(const ObjectRef& object) const { return m_below->proofOf(object); }
 
 Result<bool> ReadOnlyStore::hasEmptyFolder(std::string_view key, TaskContext& task) const

@@ -1,6 +1,7 @@
 #include "store/mirrored_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace deltascope {
@@ -90,6 +91,28 @@ std::vector<Result<void>> MirroredStore::readMany(const std::vector<RangeRead>& 
             outcomes[indices[i]] = std::move(ofPart[i]);
     }
     return outcomes;
+}
+
+ReadsAhead MirroredStore::readAhead(ComingReads reads, TaskContext& task) const
+{
+    ReadsAhead ahead;
+    const auto add = [&](const Mirror* mirror, const ObjectStore& store) {
+        const auto ofStore = [this, mirror, next = reads]() -> std::optional<ComingRead> {
+            for (;;) {
+                std::optional<ComingRead> coming = next();
+                if (coming && mirrorOf(coming->object.key) != mirror)
+                    continue;
+                if (coming && mirror)
+                    coming->object = inside(*mirror, coming->object);
+                return coming;
+            }
+        };
+        std::ranges::move(store.readAhead(ofStore, task), std::back_inserter(ahead));
+    };
+    add(nullptr, below());
+    for (const Mirror& mirror : m_mirrors)
+        add(&mirror, *mirror.store);
+    return ahead;
 }
 
 ReadProof MirroredStore::proofOf(const ObjectRef& object) const

@@ -77,6 +77,8 @@ std::vector<Result<void>> ObjectStore::readMany(const std::vector<RangeRead>& re
     return outcomes;
 }
 
+ReadsAhead ObjectStore::readAhead(ComingReads, TaskContext&) const { return {}; }
+
 Result<std::string> ObjectStore::revision(TaskContext&) const { return std::string(); }
 
 ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None; }

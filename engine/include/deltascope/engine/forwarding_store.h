@@ -27,6 +27,7 @@ public:
     Result<void> read(const ObjectRef& object, std::uint64_t offset, MutableByteSpan out,
                       TaskContext& task) const override;
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    ReadsAhead readAhead(ComingReads reads, TaskContext& task) const override;
     ReadProof proofOf(const ObjectRef& object) const override;
     Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override;
     Result<bool> leadsOutside(std::string_view key, TaskContext& task) const override;

@@ -4,6 +4,7 @@
 #include "deltascope/base/payload.h"
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
+#include "deltascope/engine/read_ahead.h"
 
 #include <chrono>
 #include <cstddef>
@@ -72,6 +73,17 @@ struct RangeRead {
     std::uint64_t offset = 0;
     MutableByteSpan out; ///< is filled whole, or its outcome is an error
 };
+
+/// A stretch of an object that will be read.
+struct ComingRead {
+    ObjectRef object;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
+/// The reads of a pass, about in the order in which it makes them: each call returns the next one, nothing behind the
+/// last. A copy goes on by itself. One thread at a time, not always the same.
+using ComingReads = std::function<std::optional<ComingRead>()>;
 
 struct ListRequest {
     std::string prefix; ///< only keys that start with this
@@ -158,6 +170,10 @@ public:
     /// As many reads, each with its own outcome, in the order of `reads`. Stores whose requests take time run them at
     /// the same time; others one after the other.
     virtual std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const;
+    /// Fetches what a pass will read while it works, as far as the store keeps reads (StoreTraits::keepsReads) and has
+    /// room for what nobody has read yet; the result ends it. A failure ends it, too, and the read that needs those
+    /// bytes reports it. What `reads` refers to and `task` outlive the result.
+    virtual ReadsAhead readAhead(ComingReads reads, TaskContext& task) const;
     /// What this store's reads of the identity have shown by now. A read that shows that bytes are wrong is
     /// Code::Digest, and what was shown before it is forgotten, so that they can be read again.
     virtual ReadProof proofOf(const ObjectRef& object) const;

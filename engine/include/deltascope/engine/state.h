@@ -4,6 +4,7 @@
 #include "deltascope/base/result.h"
 #include "deltascope/base/task.h"
 #include "deltascope/engine/evidence.h"
+#include "deltascope/engine/read_ahead.h"
 #include "deltascope/engine/tensor_range.h"
 
 #include <cstddef>
@@ -72,6 +73,9 @@ public:
     virtual const TensorInfo& tensor(std::size_t slice) const noexcept = 0; ///< that the slice is of
     /// How many slices to read at once where `threads` processors may be used; more where reading waits.
     virtual unsigned readersAtOnce(unsigned threads) const noexcept { return threads; }
+    /// Begins to fetch what the slices are read from, in their order, where that takes time (ObjectStore::readAhead).
+    /// The walk and `task` outlive the result.
+    virtual ReadsAhead readAhead(TaskContext&) const { return {}; }
     /// Any thread; each slice once. Errors: those of the state's storage and formats.
     virtual Result<std::unique_ptr<SliceReader>> open(std::size_t slice, TaskContext& task) = 0;
     /// Behind the end of every reader. Errors: Digest (a tensor on the way is not what its publisher recorded).

@@ -1,21 +1,44 @@
 #include "block_memory.h"
 
-#include "fetch_plan.h"
-
 #include <set>
 #include <utility>
 
 namespace deltascope {
 
 BlockMemory::Answer BlockMemory::ask(const std::string& object, std::uint64_t sizeBytes,
-                                     const std::vector<std::uint64_t>& leaves, const TaskContext& task)
+                                     const std::vector<std::uint64_t>& leaves, bool isPlanned, const TaskContext& task)
 {
     const std::lock_guard lock(m_mutex);
+    FetchWish wish;
+    wish.sizeBytes = sizeBytes;
+    wish.isPlanned = isPlanned;
+    wish.windowBytes = roomWithin(m_budget / 4 * 3);
+    wish.aheadBytes = roomWithin(m_budget / 2);
+    return answer(object, leaves, std::move(wish), task);
+}
+
+std::optional<BlockMemory::Answer> BlockMemory::askAhead(const std::string& object, std::uint64_t sizeBytes,
+                                                         const std::vector<std::uint64_t>& leaves,
+                                                         const TaskContext& task)
+{
+    const std::lock_guard lock(m_mutex);
+    if (roomWithin(m_budget / 2) == 0)
+        return std::nullopt;
+    FetchWish wish;
+    wish.sizeBytes = sizeBytes;
+    wish.isPlanned = true;
+    wish.windowBytes = roomWithin(m_budget / 4);
+    return answer(object, leaves, std::move(wish), task);
+}
+
+/// `wish`: without what is missing.
+BlockMemory::Answer BlockMemory::answer(const std::string& object, const std::vector<std::uint64_t>& leaves,
+                                        FetchWish wish, const TaskContext& task)
+{
     Answer answer;
     const auto known = m_objects.find(object);
     const Slots none;
     const Slots& slots = known == m_objects.end() ? none : known->second;
-    FetchWish wish;
     for (const std::uint64_t leaf : leaves) {
         const auto slot = slots.find(leaf);
         if (slot == slots.end()) {
@@ -30,16 +53,13 @@ BlockMemory::Answer BlockMemory::ask(const std::string& object, std::uint64_t si
     }
     if (wish.missing.empty())
         return answer;
-    wish.sizeBytes = sizeBytes;
     wish.isFirstLook = slots.empty();
-    wish.windowBytes = roomWithin(m_budget / 4 * 3);
-    wish.aheadBytes = roomWithin(m_budget / 2);
     answer.claimed = planFetch(wish, [&](std::uint64_t leaf) { return !slots.contains(leaf); });
     Slots& claims = m_objects[object];
     for (const LeafRange& range : answer.claimed) {
         for (std::uint64_t leaf = range.first; leaf < range.end(); ++leaf)
             claims.emplace(leaf, Slot { nullptr, &task });
-        m_underWayBytes += bytesOfLeaves(range, sizeBytes);
+        m_underWayBytes += bytesOfLeaves(range, wish.sizeBytes);
     }
     makeRoom();
     return answer;
@@ -80,8 +100,7 @@ BlockMemory::BlockPtr BlockMemory::publish(const std::string& object, const Leaf
     m_young.emplace_back(m_published, block);
     ageOut();
     makeRoom();
-    ++m_news;
-    m_changed.notify_all();
+    tellNews();
     return block;
 }
 
@@ -96,8 +115,7 @@ void BlockMemory::abandon(const std::string& object, std::uint64_t sizeBytes, co
     if (known->second.empty())
         m_objects.erase(known);
     m_underWayBytes -= bytesOfLeaves(range, sizeBytes);
-    ++m_news;
-    m_changed.notify_all();
+    tellNews();
 }
 
 void BlockMemory::forget(const std::string& object)
@@ -127,6 +145,7 @@ std::uint64_t BlockMemory::noteRead(const BlockPtr& block, std::uint64_t leaf, s
         block->isSpent = true;
         stopWaiting(*block);
         m_spent.splice(m_spent.end(), m_fresh, block->place);
+        tellNews();
     }
     return again;
 }
@@ -163,6 +182,18 @@ void BlockMemory::drop(BlockPtr block)
     if (object->second.empty())
         m_objects.erase(object);
     m_bytes -= costOf(*block);
+}
+
+void BlockMemory::tellNews()
+{
+    ++m_news;
+    m_changed.notify_all();
+}
+
+void BlockMemory::wakeAll()
+{
+    const std::lock_guard lock(m_mutex);
+    tellNews();
 }
 
 std::uint64_t BlockMemory::news() const

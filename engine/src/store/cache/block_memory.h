@@ -2,6 +2,7 @@
 
 #include "../../base/raw_bytes.h"
 #include "cache_leaf.h"
+#include "fetch_plan.h"
 
 #include "deltascope/base/bytes.h"
 #include "deltascope/base/task.h"
@@ -14,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,10 +64,14 @@ public:
         std::vector<std::uint64_t> underWay; ///< that others fetch
         std::vector<std::uint64_t> stuck; ///< that others fetch whose tasks are paused: they may take for ever
     };
-    /// `object`: a name that no other bytes have. `leaves`: ascending, inside of the object. `task` must live until all
-    /// that is claimed was published or abandoned.
+    /// `object`: a name that no other bytes have. `leaves`: ascending, inside of the object. `isPlanned`: as in
+    /// FetchWish. `task` must live until all that is claimed was published or abandoned.
     Answer ask(const std::string& object, std::uint64_t sizeBytes, const std::vector<std::uint64_t>& leaves,
-               const TaskContext& task);
+               bool isPlanned, const TaskContext& task);
+    /// As ask(), of leaves that nobody waits for yet: with the rest of their windows while a quarter of the budget
+    /// waits for readers, then alone. Nothing: half of it does.
+    std::optional<Answer> askAhead(const std::string& object, std::uint64_t sizeBytes,
+                                   const std::vector<std::uint64_t>& leaves, const TaskContext& task);
     /// `range`: claimed, or a part of it. Returns what others see from now on.
     BlockPtr publish(const std::string& object, const LeafRange& range, RawBytes bytes);
     void abandon(const std::string& object, std::uint64_t sizeBytes, const LeafRange& range);
@@ -75,10 +81,12 @@ public:
     /// of their place: those beyond the size of the block.
     std::uint64_t noteRead(const BlockPtr& block, std::uint64_t leaf, std::uint64_t bytes);
 
-    /// Grows with every publish() and abandon().
+    /// Grows with every publish() and abandon(), and with every block that was read to its end.
     std::uint64_t news() const;
     /// Waits until news() is not `seen` any more, or for `time`.
     void waitForNews(std::uint64_t seen, std::chrono::milliseconds time) const;
+    /// Ends all waitForNews() of now.
+    void wakeAll();
 
     /// That it holds, with what it takes to find them again; without what is on its way.
     std::uint64_t bytes() const;
@@ -92,8 +100,11 @@ private:
     using Blocks = std::list<BlockPtr>;
 
     static std::uint64_t costOf(const Block& block) noexcept;
+    Answer answer(const std::string& object, const std::vector<std::uint64_t>& leaves, FetchWish wish,
+                  const TaskContext& task);
     std::uint64_t roomWithin(std::uint64_t part) const noexcept;
     void makeRoom();
+    void tellNews();
     void drop(BlockPtr block);
     void stopWaiting(Block& block);
     void ageOut();

@@ -25,6 +25,13 @@ inline std::uint64_t leavesOfSize(std::uint64_t sizeBytes) noexcept
     return sizeBytes / CacheLeafBytes + (sizeBytes % CacheLeafBytes != 0 ? 1 : 0);
 }
 
+/// The leaves that hold these bytes, of which there is at least one.
+inline LeafRange leavesOf(std::uint64_t offset, std::uint64_t bytes) noexcept
+{
+    const std::uint64_t first = offset / CacheLeafBytes;
+    return { first, (offset + bytes - 1) / CacheLeafBytes - first + 1 };
+}
+
 /// How many bytes an object of `sizeBytes` has in these leaves, which lie inside of it.
 inline std::uint64_t bytesOfLeaves(const LeafRange& leaves, std::uint64_t sizeBytes) noexcept
 {

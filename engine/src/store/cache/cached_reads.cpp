@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 namespace deltascope {
@@ -9,12 +10,6 @@ namespace deltascope {
 namespace {
 
 constexpr auto LookForStop = std::chrono::milliseconds(50); // a task tells nobody that it is to stop
-
-LeafRange leavesOfRead(const RangeRead& wanted)
-{
-    const std::uint64_t first = wanted.offset / CacheLeafBytes;
-    return { first, (wanted.offset + wanted.out.size() - 1) / CacheLeafBytes - first + 1 };
-}
 
 } // namespace
 
@@ -67,17 +62,39 @@ void CachedReads::Claims::release(const Piece& piece)
 
 void CachedReads::add(const RangeRead& wanted)
 {
-    std::string name = m_store.nameOf(wanted.object);
-    const auto place = m_objects.find(name);
-    Object& object = place != m_objects.end()
-        ? place->second
-        : m_objects.emplace(name, Object { name, wanted.object, *wanted.object.sizeBytes, {}, false }).first->second;
-    const LeafRange leaves = leavesOfRead(wanted);
+    Object& object = objectOf(wanted.object);
+    const LeafRange leaves = leavesOf(wanted.offset, wanted.out.size());
     for (std::uint64_t leaf = leaves.first; leaf < leaves.end(); ++leaf)
         object.leaves.try_emplace(leaf);
     m_reads.push_back(wanted);
     m_wantedBytes += wanted.out.size();
 }
+
+CachedReads::Object& CachedReads::objectOf(const ObjectRef& object)
+{
+    std::string name = m_store.nameOf(object);
+    const auto place = m_objects.find(name);
+    return place != m_objects.end()
+        ? place->second
+        : m_objects.emplace(name, Object { name, object, *object.sizeBytes, {}, false }).first->second;
+}
+
+bool CachedReads::addAhead(const ObjectRef& wanted, const LeafRange& leaves)
+{
+    Object& object = objectOf(wanted);
+    std::vector<std::uint64_t> numbers(leaves.count);
+    std::iota(numbers.begin(), numbers.end(), leaves.first);
+    const std::optional<BlockMemory::Answer> answer =
+        m_store.m_memory->askAhead(object.name, object.sizeBytes, numbers, m_task);
+    if (!answer)
+        return false;
+    m_ahead.add(object, answer->claimed);
+    for (const LeafRange& range : answer->claimed)
+        m_aheadBytes += bytesOfLeaves(range, object.sizeBytes);
+    return true;
+}
+
+bool CachedReads::fetchAhead() { return fetch(takeFromDisk(m_ahead), m_ahead); }
 
 std::vector<Result<void>> CachedReads::run()
 {
@@ -120,7 +137,8 @@ void CachedReads::ask(Claims& claims)
         const std::vector<std::uint64_t> leaves = object.unsettled();
         if (leaves.empty())
             continue;
-        BlockMemory::Answer answer = m_store.m_memory->ask(name, object.sizeBytes, leaves, m_task);
+        BlockMemory::Answer answer =
+            m_store.m_memory->ask(name, object.sizeBytes, leaves, m_store.m_readsAhead > 0, m_task);
         claims.add(object, answer.claimed);
         for (auto& [number, block] : answer.found) {
             Leaf& leaf = object.leaves[number];
@@ -168,10 +186,11 @@ std::vector<CachedReads::Piece> CachedReads::takeFromDisk(Claims& claims)
     return left;
 }
 
-void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
+/// False: something did not come.
+bool CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
 {
     if (pieces.empty())
-        return;
+        return true;
     std::vector<RawBytes> room;
     std::vector<RangeRead> reads;
     for (const Piece& piece : pieces) {
@@ -207,6 +226,7 @@ void CachedReads::fetch(const std::vector<Piece>& pieces, Claims& claims)
     }
     for (const Object* const object : objects)
         settleOnDisk(*object);
+    return fetched.size() == pieces.size();
 }
 
 /// What is not proven yet waits. What nothing can prove is as good as it gets.
@@ -248,7 +268,7 @@ void CachedReads::keepOnDisk(const Object& object, const BlockMemory::BlockPtr& 
 Result<void> CachedReads::deliver(const RangeRead& wanted)
 {
     Object& object = m_objects.at(m_store.nameOf(wanted.object));
-    const LeafRange range = leavesOfRead(wanted);
+    const LeafRange range = leavesOf(wanted.offset, wanted.out.size());
     for (std::uint64_t number = range.first; number < range.end(); ++number) {
         const Leaf& leaf = object.leaves.at(number);
         if (leaf.isDirect) {

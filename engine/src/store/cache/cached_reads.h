@@ -16,6 +16,7 @@ public:
     CachedReads(const CachingStore& store, TaskContext& task)
         : m_store(store)
         , m_task(task)
+        , m_ahead(*store.m_memory)
     {
     }
 
@@ -24,6 +25,13 @@ public:
     std::uint64_t wantedBytes() const noexcept { return m_wantedBytes; }
     /// The outcomes, in the order of add().
     std::vector<Result<void>> run();
+
+    /// For fetchAhead(): of leaves that nobody waits for, those that are neither there nor on their way, and what
+    /// belongs to one request with them. False: there is no room (BlockMemory::askAhead).
+    bool addAhead(const ObjectRef& object, const LeafRange& leaves);
+    std::uint64_t aheadBytes() const noexcept { return m_aheadBytes; } ///< that fetchAhead() will ask for, at most
+    /// False: something did not come.
+    bool fetchAhead();
 
 private:
     struct Leaf {
@@ -75,7 +83,8 @@ private:
     bool isSettled() const;
     void ask(Claims& claims);
     std::vector<Piece> takeFromDisk(Claims& claims);
-    void fetch(const std::vector<Piece>& pieces, Claims& claims);
+    bool fetch(const std::vector<Piece>& pieces, Claims& claims);
+    Object& objectOf(const ObjectRef& object);
     BlockMemory::BlockPtr publish(const Piece& piece, RawBytes bytes, Claims& claims);
     void keepOnDisk(const Object& object, const BlockMemory::BlockPtr& block);
     void settleOnDisk(const Object& object);
@@ -87,6 +96,8 @@ private:
     std::vector<RangeRead> m_reads;
     std::map<std::string, Object> m_objects; ///< by their names
     std::uint64_t m_wantedBytes = 0;
+    Claims m_ahead; ///< refers to m_objects
+    std::uint64_t m_aheadBytes = 0;
 };
 
 } // namespace deltascope

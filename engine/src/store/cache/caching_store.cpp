@@ -1,6 +1,7 @@
 #include "caching_store.h"
 
 #include "cached_reads.h"
+#include "read_ahead_of_cache.h"
 
 #include <fmt/format.h>
 
@@ -78,12 +79,21 @@ std::vector<Result<void>> CachingStore::readMany(const std::vector<RangeRead>& r
 
 bool CachingStore::mayCache(const RangeRead& wanted) const
 {
-    const ObjectRef& object = wanted.object;
+    return wanted.out.size() <= LargestCachedRead && mayCache(wanted.object, wanted.offset, wanted.out.size());
+}
+
+bool CachingStore::mayCache(const ObjectRef& object, std::uint64_t offset, std::uint64_t bytes) const
+{
     const std::uint64_t size = object.sizeBytes.value_or(0);
-    const std::uint64_t bytes = wanted.out.size();
-    return !object.identity.empty() && size <= LargestCachedObject && bytes > 0 && bytes <= LargestCachedRead
-        && wanted.offset < size && bytes <= size - wanted.offset && checkKey(object.key)
-        && m_written.mayStand(object.key, object.identity);
+    return !object.identity.empty() && size <= LargestCachedObject && bytes > 0 && offset < size
+        && bytes <= size - offset && checkKey(object.key) && m_written.mayStand(object.key, object.identity);
+}
+
+ReadsAhead CachingStore::readAhead(ComingReads reads, TaskContext& task) const
+{
+    ReadsAhead ahead;
+    ahead.push_back(std::make_unique<ReadAheadOfCache>(*this, std::move(reads), task));
+    return ahead;
 }
 
 /// Two objects have one name only if their bytes are the same: no key and no address holds a NUL.

@@ -44,6 +44,8 @@ public:
                       TaskContext& task) const override;
     /// What is missing of all of them together is one readMany() of the inner store, and one more for each 64 MiB.
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
+    /// Within half of the memory (BlockMemory::askAhead), by a few threads.
+    ReadsAhead readAhead(ComingReads reads, TaskContext& task) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     /// What is removed is not read from the cache any more.
     std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;
@@ -53,6 +55,7 @@ public:
 
 private:
     friend class CachedReads;
+    friend class ReadAheadOfCache;
 
     struct Counts {
         std::atomic<std::uint64_t> hits = 0, diskHits = 0, misses = 0;
@@ -60,6 +63,7 @@ private:
     };
 
     bool mayCache(const RangeRead& wanted) const;
+    bool mayCache(const ObjectRef& object, std::uint64_t offset, std::uint64_t bytes) const;
     std::string nameOf(const ObjectRef& object) const;
     void noteWritten(std::string_view key, const Result<ObjectInfo>& outcome);
 
@@ -68,6 +72,7 @@ private:
     const std::string m_uri;
     WrittenKeys m_written;
     mutable Counts m_counts;
+    mutable std::atomic<unsigned> m_readsAhead = 0; ///< threads that fetch ahead
 };
 
 } // namespace deltascope

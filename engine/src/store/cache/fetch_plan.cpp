@@ -26,6 +26,8 @@ public:
         std::uint64_t room = m_wish.windowBytes;
         for (const std::uint64_t leaf : m_wish.missing)
             addWindow(leaf / LeavesOfWindow, room);
+        if (m_wish.isPlanned)
+            return ranges();
         room = m_wish.aheadBytes;
         if (m_wish.sizeBytes < WholeBelowBytes)
             addWhole(room);

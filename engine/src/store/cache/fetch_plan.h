@@ -15,6 +15,7 @@ struct FetchWish {
     /// Room for leaves that nobody waits for yet: of the same window, and beyond.
     std::uint64_t windowBytes = 0;
     std::uint64_t aheadBytes = 0;
+    bool isPlanned = false; ///< somebody fetches what comes behind (ReadAheadOfCache)
 };
 
 /// Smaller objects are fetched whole as soon as more than their front is wanted.
@@ -23,7 +24,8 @@ inline constexpr std::uint64_t WholeBelowBytes = std::uint64_t { 64 } << 20;
 /// The leaves to fetch, ascending; each range lies within one window (4 MiB, counted from the begin of the object) and
 /// is a request. A first look at the front alone, where headers are, fetches that leaf alone. Otherwise windows that
 /// hold missing leaves are fetched whole; objects below 64 MiB completely, and of larger ones up to three windows more
-/// where the leaves in front have been read before. `isAbsent`: neither there nor on its way.
+/// where the leaves in front have been read before; nothing beyond the windows where that is planned. `isAbsent`:
+/// neither there nor on its way.
 std::vector<LeafRange> planFetch(const FetchWish& wish, const std::function<bool(std::uint64_t leaf)>& isAbsent);
 
 } // namespace deltascope
