@@ -34,6 +34,7 @@ const std::vector<Shape>& shapes()
     static const std::vector<Shape> all { { "layers.0.weight", "BF16", { 300, 70 }, 42000 },
                                           { "layers.0.norm", "BF16", { 300 }, 600 },
                                           { "head", "BF16", { 40000 }, 80000 },
+                                          { "bias", "BF16", { 20 }, 40 },
                                           { "empty", "BF16", { 0, 4 }, 0 } };
     return all;
 }
@@ -248,12 +249,14 @@ TEST_F(FromDevice, EveryStepOfARunIsWhatTheTensorsHeld)
                     EXPECT_EQ(publisher.step.step, static_cast<std::int64_t>(i) + 1);
                     EXPECT_EQ(publisher.step.anchor, i == 0 && !hasBase ? 1 : 0);
                     EXPECT_EQ(publisher.step.put, 1);
-                    EXPECT_EQ(publisher.step.total_elements, 61300U);
+                    EXPECT_EQ(publisher.step.total_elements, 61320U);
+                    EXPECT_EQ(publisher.step.proven, keep == DS_KEEP_ON_DEVICE ? 1 : 0);
+                    EXPECT_STREQ(publisher.step.notice, "");
                     if (i == 0)
                         continue;
                     const std::uint64_t changed = differences(models[i - 1], models[i]);
                     EXPECT_EQ(publisher.step.changed_elements, changed);
-                    EXPECT_EQ(publisher.step.bytes_down, keep == DS_KEEP_ON_DEVICE ? changed * 4 : 122600U);
+                    EXPECT_EQ(publisher.step.bytes_down, keep == DS_KEEP_ON_DEVICE ? changed * 4 : 122640U);
                 }
             }
             for (std::size_t i = 0; i < models.size(); ++i)
@@ -271,6 +274,7 @@ TEST_F(FromDevice, AStepWithoutChangesIsNotPutAndTheNextOneIs)
     ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
     ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
     EXPECT_EQ(publisher.step.put, 0);
+    EXPECT_EQ(publisher.step.proven, 1);
     EXPECT_EQ(publisher.step.changed_elements, 0U);
     const Model next = trained(model, 2);
     trainer.hold(next);
@@ -357,7 +361,7 @@ TEST_F(FromDevice, WhatIsNoModelOfThisDeviceIsRefused)
     EXPECT_EQ(with([](auto& tensors) { ++tensors[2].address; }),
               "DS-USAGE: the address of tensor \"head\" is no multiple of an element");
     EXPECT_EQ(with([](auto& tensors) { tensors.pop_back(), tensors.pop_back(); }),
-              "DS-BASE-MISMATCH: tensor \"empty\" is missing: a delta cannot say that");
+              "DS-BASE-MISMATCH: tensor \"bias\" is missing: a delta cannot say that");
     EXPECT_EQ(with([](auto& tensors) { tensors[1].dtype = "F16"; }),
               "DS-BASE-MISMATCH: tensor \"layers.0.norm\" was BF16 [300] and is F16 [300]: a delta cannot say that");
     EXPECT_EQ(with([](auto& tensors) { tensors.push_back(tensors.back()), tensors.back().name = "more"; }),
@@ -457,7 +461,7 @@ TEST_F(FromDevice, ADeviceWithoutRoomSendsTheModelDownWholeAndSaysSo)
         trainer.hold(next);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
         EXPECT_STREQ(publisher.step.notice, "") << "said once";
-        EXPECT_EQ(publisher.step.bytes_down, 122600U);
+        EXPECT_EQ(publisher.step.bytes_down, 122640U);
         EXPECT_EQ(stateOf(into, 2), next);
     }
 }
@@ -467,6 +471,7 @@ TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)
     if (test::isRealDevice())
         GTEST_SKIP() << "a device does not fail when it is asked to";
     std::uint64_t calls = 0;
+    int unproven = 0;
     for (std::uint64_t failing = 0; failing == 0 || failing <= calls; ++failing) {
         const std::string into = folder.path(fmt::format("run-{}", failing));
         Open publisher(optionsFor(into));
@@ -483,13 +488,74 @@ TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)
         const std::string failed = test::counts().failed;
         calls = failing == 0 ? test::counts().calls : calls;
         test::plan({});
-        EXPECT_EQ(outcome.empty(), failed.empty()) << failing << ' ' << failed << ' ' << outcome;
+        const std::string notice = publisher.step.notice;
+        if (outcome.empty() && !failed.empty()) { // it was put as it came down, without the device's word for it
+            EXPECT_NE(notice.find("the device did not hash its copy of the model"), std::string::npos) << failed;
+            EXPECT_EQ(publisher.step.proven, 0);
+            ++unproven;
+        }
+        EXPECT_EQ(notice.empty() && outcome.empty(), failed.empty()) << failing << ' ' << failed << ' ' << outcome;
         trainer.hold(third);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "") << failing << ' ' << failed;
         EXPECT_EQ(publisher.step.changed_elements, differences(outcome.empty() ? second : first, third));
         EXPECT_EQ(stateOf(into, publisher.step.step), third) << failing << ' ' << failed;
     }
     EXPECT_GT(calls, 20U);
+    EXPECT_GT(unproven, 3);
+}
+
+/// As bad memory or a kernel of somebody else would do it.
+TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not turn bits when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    const Model third = trained(second, 3);
+    const auto expectRefused = [&](const std::string& outcome) {
+        EXPECT_EQ(outcome.substr(0, 10), "DS-DIGEST:") << outcome;
+        EXPECT_NE(outcome.find("what came from the device is not what it has"), std::string::npos) << outcome;
+    };
+    std::uint64_t downloads = 1; // of the first step: the whole model, and the digests
+    for (std::uint64_t at = 1; at <= downloads; ++at) {
+        const std::string into = folder.path(fmt::format("download-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        test::FakeDriverPlan plan;
+        plan.flipAtDownload = at;
+        test::plan(plan);
+        expectRefused(publisher.publish(trainer.tensors(), "a"));
+        downloads = test::counts().downloads;
+        test::plan({});
+        trainer.hold(second);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        EXPECT_EQ(publisher.step.step, 1);
+        EXPECT_EQ(stateOf(into, 1), second);
+    }
+    EXPECT_EQ(downloads, 6U); // four tensors, one of them short; the digests of the others
+    std::uint64_t copies = 1; // of a later step: the copy that the device keeps
+    for (std::uint64_t at = 1; at <= copies; ++at) {
+        const std::string into = folder.path(fmt::format("copy-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.flipAtDeviceCopy = at;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        expectRefused(outcome);
+        EXPECT_NE(outcome.find("tensor \""), std::string::npos) << outcome;
+        copies = test::counts().deviceCopies;
+        test::plan({});
+        trainer.hold(third);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "");
+        EXPECT_EQ(publisher.step.step, 2);
+        EXPECT_EQ(publisher.step.changed_elements, differences(first, third));
+        EXPECT_EQ(publisher.step.proven, 1);
+        EXPECT_EQ(stateOf(into, 2), third);
+    }
+    EXPECT_EQ(copies, 4U);
 }
 
 } // namespace

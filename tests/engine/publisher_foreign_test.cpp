@@ -77,6 +77,40 @@ TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
     }
 }
 
+/// A step of another run is published as what that run records, or not at all.
+TEST(PublisherOfAnotherRun, AStateThatItsRunRecordsOtherwiseIsNotPut)
+{
+    Publishing source;
+    source.publishAll(1, 3);
+    const std::string root = source.factOf(3, fact::Root);
+    const auto publishStep3 = [&](Publishing& target) {
+        const auto read = source.view();
+        const auto path = source.pathOf(read, 3);
+        EXPECT_TRUE(path) << path.error().text;
+        auto publisher = target.open();
+        EXPECT_TRUE(publisher) << publisher.error().text;
+        return publisher->publish(nullptr, **path, "step 3", target.task);
+    };
+    Publishing sound;
+    ASSERT_TRUE(publishStep3(sound));
+    EXPECT_EQ(sound.rootOfStep(1).value_or("none"), root);
+
+    const std::string key = source.view().find(3)->objects.objects.front().key;
+    const auto bytes = readWhole(*source.run, key, 1 << 20, source.task);
+    ASSERT_TRUE(bytes);
+    std::string text(asText(*bytes));
+    const std::size_t at = text.find(root);
+    ASSERT_NE(at, std::string::npos);
+    text[at] = root[0] == '0' ? '1' : '0';
+    ASSERT_TRUE(putText(*source.run, key, text));
+    Publishing target;
+    const auto refused = publishStep3(target);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::Digest) << refused.error().text;
+    EXPECT_EQ(refused.error().step, 3);
+    EXPECT_EQ(target.keys(), std::vector<std::string>());
+}
+
 TEST(PublisherBehindOthers, TheFirstVersionIsNoAnchorSoThatTheEpochGoesOn)
 {
     Foreign foreign("trl-v2-gap", 15);

@@ -253,12 +253,15 @@ Status memcpyHtoDAsync(Address to, const void* from, std::size_t bytes, Handle s
 }
 Status memcpyDtoHAsync(void* to, Address from, std::size_t bytes, Handle stream)
 {
-    return locked("cuMemcpyDtoHAsync", [&](State&) {
+    return locked("cuMemcpyDtoHAsync", [&](State& all) {
+        const bool flips = bytes > 0 && ++all.counts.downloads == all.plan.flipAtDownload;
         static_cast<Stream*>(stream)->submitted.push_back([=] {
             if (!isOfDevice(from, bytes))
                 return IllegalAddress;
             if (bytes > 0)
                 std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+            if (flips)
+                static_cast<std::byte*>(to)[bytes / 2] ^= std::byte { 1 };
             return Success;
         });
         return Success;
@@ -266,12 +269,15 @@ Status memcpyDtoHAsync(void* to, Address from, std::size_t bytes, Handle stream)
 }
 Status memcpyDtoDAsync(Address to, Address from, std::size_t bytes, Handle stream)
 {
-    return locked("cuMemcpyDtoDAsync", [&](State&) {
+    return locked("cuMemcpyDtoDAsync", [&](State& all) {
+        const bool flips = bytes > 0 && ++all.counts.deviceCopies == all.plan.flipAtDeviceCopy;
         static_cast<Stream*>(stream)->submitted.push_back([=] {
             if (!isOfDevice(to, bytes) || !isOfDevice(from, bytes))
                 return IllegalAddress;
             if (bytes > 0)
                 std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+            if (flips)
+                reinterpret_cast<std::byte*>(to)[bytes / 2] ^= std::byte { 1 };
             return Success;
         });
         return Success;

@@ -24,6 +24,10 @@ struct FakeDriverPlan {
     int version = 13000;
     int devices = 1;
     int memoryOn = 0; ///< the device that all memory lies on, as it says
+    /// The n-th copy from now on down to the host, or within the device, that is not empty turns a bit in the middle of
+    /// what it copies; 0: none.
+    std::uint64_t flipAtDownload = 0;
+    std::uint64_t flipAtDeviceCopy = 0;
 };
 void plan(const FakeDriverPlan& plan);
 
@@ -36,6 +40,8 @@ struct FakeDriverCounts {
     std::uint64_t contexts = 0; ///< retained and not released
     std::uint64_t modules = 0; ///< loaded and not unloaded
     std::string failed; ///< the function that was made to fail
+    std::uint64_t downloads = 0; ///< copies down to the host that were not empty
+    std::uint64_t deviceCopies = 0; ///< likewise within the device
 };
 FakeDriverCounts counts();
 

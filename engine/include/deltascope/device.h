@@ -87,6 +87,7 @@ typedef struct DsDeviceStep {
     uint64_t bytes_put;
     uint64_t blocked_us; /* how long ds_device_publish() took once the step before was put */
     char notice[1024]; /* what is worth knowing, one line each; may be empty */
+    int32_t proven; /* not 0: the device has hashed its own copy of the step, and the hashes are those of what was put */
 } DsDeviceStep;
 
 /* Opens the device and the run, and takes the lease of the run, which nobody else then publishes into. Errors:
@@ -100,7 +101,8 @@ DS_DEVICE_API int ds_device_open(const DsDeviceOptions* options, DsDevicePublish
 DS_DEVICE_API int ds_device_publish(DsDevicePublisher* publisher, const DsDeviceTensor* tensors, size_t count,
                                     void* stream, const char* origin, DsError* error);
 
-/* Waits until the step that was taken last is put. Errors: DS-SUSPECT-VALUES, DS-EXISTS, those of stores; the next step
+/* Waits until the step that was taken last is put. Errors: DS-SUSPECT-VALUES, DS-DIGEST (what came down is not what the
+ * device has), DS-EXISTS, those of stores; the next step
  * then holds its changes, too. */
 DS_DEVICE_API int ds_device_wait(DsDevicePublisher* publisher, DsDeviceStep* step, DsError* error);
 

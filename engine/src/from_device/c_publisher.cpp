@@ -96,6 +96,7 @@ DsDeviceStep stepOf(const DevicePublication& publication)
     for (const Error& notice : publication.notices)
         notices += (notices.empty() ? "" : "\n") + std::string(word(notice.code)) + ": " + notice.text;
     copyText(notices, step.notice);
+    step.proven = publication.isProven ? 1 : 0;
     return step;
 }
 

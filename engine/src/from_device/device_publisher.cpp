@@ -1,6 +1,7 @@
 #include "from_device/device_publisher.h"
 
 #include "deltascope/engine/memory_state.h"
+#include "from_device/proven_state.h"
 
 #include <chrono>
 #include <utility>
@@ -61,13 +62,31 @@ struct DevicePublisher::Parts {
             tensors.push_back({ kept->tensors()[i], kept->bytesOf(i) });
         DS_TRY(const std::unique_ptr<State> state, stateOfMemory("the memory of the trainer", std::move(tensors)));
         if (!changes) { // the run tells what was published before, if anything was
-            DS_TRY(publication.version, publisher->publish(nullptr, *state, origin, task));
+            DS_TRY(publication.version, publishProven(nullptr, *state, origin, publication));
             return publication;
         }
         const std::unique_ptr<State> now = changedState(*state, changes->tensors);
-        DS_TRY(publication.version, publisher->publish(state.get(), *now, origin, task));
+        DS_TRY(publication.version, publishProven(state.get(), *now, origin, publication));
         kept->accept(*changes);
         return publication;
+    }
+
+    /// Where the device keeps a copy, its hashes have to be those of the state.
+    Result<PublishedVersion> publishProven(const State* from, const State& to, const std::string& origin,
+                                           DevicePublication& publication)
+    {
+        Result<std::optional<std::vector<TensorNode>>> nodes = kept->hashOnDevice();
+        if (!nodes) { // the state is what came down, as where the device keeps no copy
+            Error notice = std::move(nodes.error());
+            notice.text = "the device did not hash its copy of the model: " + notice.text;
+            publication.notices.push_back(std::move(notice));
+        }
+        if (!nodes || !*nodes)
+            return publisher->publish(from, to, origin, task);
+        const ProvenState proven(to, std::move(**nodes));
+        DS_TRY(PublishedVersion version, publisher->publish(from, proven, origin, task));
+        publication.isProven = true;
+        return version;
     }
 
     void finish()

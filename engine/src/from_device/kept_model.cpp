@@ -28,6 +28,18 @@ void sortByName(std::vector<DeviceTensor>& tensors)
               [](const DeviceTensor& a, const DeviceTensor& b) { return a.info.name < b.info.name; });
 }
 
+/// The high half first, each half from its highest byte on.
+Digest128 canonical(const DeviceDigest& digest)
+{
+    constexpr unsigned HalfBytes = 8;
+    Digest128 bytes;
+    for (unsigned i = 0; i < HalfBytes; ++i) {
+        bytes[i] = static_cast<std::byte>(digest.high >> (8 * (HalfBytes - 1 - i)));
+        bytes[HalfBytes + i] = static_cast<std::byte>(digest.low >> (8 * (HalfBytes - 1 - i)));
+    }
+    return bytes;
+}
+
 std::string describe(const TensorInfo& tensor)
 {
     std::string shape;
@@ -352,6 +364,52 @@ Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, 
         found.values.shrink_to_fit();
         changes.tensors[tensor].push_back(std::move(found));
     });
+}
+
+Result<std::optional<std::vector<TensorNode>>> KeptModel::hashOnDevice()
+{
+    constexpr std::uint64_t MostByHost = 240; // DeviceLeaf
+    if (!m_deviceIsCurrent)
+        return std::optional<std::vector<TensorNode>>();
+    std::vector<std::vector<Digest128>> digests(m_tensors.size());
+    std::vector<DeviceLeaf> leaves;
+    std::vector<Digest128*> places; ///< of each leaf
+    struct Short {
+        Digest128* place;
+        std::vector<std::byte> bytes;
+    };
+    std::vector<Short> shorts;
+    std::vector<DeviceDigest> made;
+    Use use(*this);
+    for (std::size_t i = 0; i < m_tensors.size(); ++i) {
+        const std::uint64_t all = m_tensors[i].bytes();
+        digests[i].resize((all + LeafBytes - 1) / LeafBytes);
+        for (std::size_t leaf = 0; leaf < digests[i].size(); ++leaf) {
+            const std::uint64_t at = leaf * LeafBytes;
+            const std::uint64_t bytes = std::min(LeafBytes, all - at);
+            if (bytes <= MostByHost) {
+                shorts.push_back({ &digests[i][leaf], std::vector<std::byte>(bytes) });
+                DS_CHECK(m_queue->fetch(shorts.back().bytes, m_device[i] + at));
+            } else {
+                leaves.push_back({ m_device[i] + at, bytes });
+                places.push_back(&digests[i][leaf]);
+            }
+        }
+    }
+    made.resize(leaves.size());
+    if (!leaves.empty())
+        DS_CHECK(m_queue->call(m_queue->module().hash, static_cast<const DeviceLeaf*>(leaves.data()),
+                               std::uint64_t { leaves.size() }, made.data()));
+    DS_CHECK(m_queue->wait());
+    use.done();
+    for (std::size_t n = 0; n < leaves.size(); ++n)
+        *places[n] = canonical(made[n]);
+    for (const Short& one : shorts)
+        *one.place = xxh3(one.bytes);
+    std::vector<TensorNode> nodes;
+    for (std::size_t i = 0; i < m_tensors.size(); ++i)
+        nodes.push_back(tensorNode(m_tensors[i], digests[i], {}));
+    return std::optional(std::move(nodes));
 }
 
 void KeptModel::accept(const DeviceChangeSet& changes)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/state.h"
 #include "device/device_queue.h"
 #include "state/changed_state.h"
@@ -49,6 +50,9 @@ public:
     /// others).
     Result<DeviceChangeSet> compare(std::vector<DeviceTensor> tensors, void* stream);
 
+    /// Nodes (DSM1, fast) of the tensors as the device keeps them, hashed there: of what was kept or compared last.
+    /// Nothing: it keeps no copy. Errors: those of the device, which then keeps none.
+    Result<std::optional<std::vector<TensorNode>>> hashOnDevice();
     /// The kept state becomes the one that was compared last.
     void accept(const DeviceChangeSet& changes);
     /// What was compared last is given up: the copy on the device is already newer, and is not used for the next one.

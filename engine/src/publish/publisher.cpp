@@ -123,6 +123,7 @@ struct Publisher::Session {
         if (!version.anchor)
             DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
         DS_CHECK(writer.addFact(fact::Root, built.toRoot));
+        DS_CHECK(to.expectRecorded(built.toRoot, build.means(), task));
         if (from)
             DS_CHECK(from->expectUnchanged(task));
         DS_CHECK(to.expectUnchanged(task));

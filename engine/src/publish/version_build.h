@@ -26,6 +26,7 @@ public:
     {
     }
 
+    const WalkMeans& means() const noexcept { return m_means; }
     const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_means.backend; }
     /// `judge`: sees what is read; null: nobody does. Errors: also SuspectValues, as soon as a tensor is suspect.
     Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, StateJudge* judge, TaskContext& task);

@@ -80,9 +80,9 @@ public:
     /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
     /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape;
     /// PublishOptions::prefixes fit no name of `to`), Rewritten (a checkpoint changed while it was read, or is not what
-    /// is on record), Exists (somebody else published), SuspectValues (unless PublishOptions::allowSuspect),
-    /// Unsupported (the layout cannot carry a change, or other names than the external base), those of stores and
-    /// replay.
+    /// is on record), Digest (`to` is not what its publisher recorded, State::expectRecorded), Exists (somebody else
+    /// published), SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change,
+    /// or other names than the external base), those of stores and replay.
     Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.
