@@ -117,7 +117,9 @@ def s3(bench, file, size):
             "curl into /dev/null": by_process(curl(bench, "lost", keys, ranges_of(url, size, False))),
         }
         bench.compare(title, rows, {"curl into memory": ("at_least", 0.9), "curl into /dev/null": ("at_least", None)})
-        Restore(bench, bucket, keys).compare()
+        restore = Restore(bench, bucket, keys)
+        restore.compare()
+        restore.compare_far()
         rows = {"ours": by_own_clock([*program, "put", address, "ours", file])}
         rows["boto3"] = by_own_clock(python_client(bench, timed_code(client, upload)))
         goals = {"boto3": ("at_least", 0.9)}
@@ -152,6 +154,37 @@ class Restore:
         for key in self.objects:
             file = os.path.join(self.source, key)
             bench.timed([bench.bin["deltascope-bench-store"], "put", self.address, key, file])
+
+    def compare_far(self):
+        """The same, and a verification of all objects, where the store is 40 ms away and gives 200 MB/s."""
+        near = os.environ["AWS_ENDPOINT_URL_S3"]
+        command = [sys.executable, os.path.join(HERE, "far.py"), near.rsplit(":", 1)[1], "20", "200e6"]
+        far = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            os.environ["AWS_ENDPOINT_URL_S3"] = f"http://127.0.0.1:{far.stdout.readline().strip()}"
+            self.url = self.url.replace(near, os.environ["AWS_ENDPOINT_URL_S3"])
+            rows = {
+                "ours": by_process(self.materialize(self.address), self.clean),
+                "curl, then from a folder": by_process(self.curl_and_rebuild(), self.clean),
+            }
+            title = f"W10 materialize anchor+{self.BACK} from S3, 40 ms and 200 MB/s away"
+            self.bench.compare(title, rows, {"curl, then from a folder": ("at_most", 1.0)})
+            verify = [self.bench.bin["deltascope"], "verify", self.address, "--json"]
+            size = sum(os.path.getsize(os.path.join(self.source, key)) for key in self.objects)
+            transfers = []
+            for key in self.objects:
+                path = os.path.join(self.source, key)
+                transfers += ranges_of(f"{self.url}/{key}", os.path.getsize(path), False)
+            rows = {
+                "ours": by_process(verify, self.clean),
+                "curl into /dev/null": by_process(curl(self.bench, "all", self.keys, transfers)),
+            }
+            title = f"W10 verify of {size >> 20} MiB in S3, 40 ms and 200 MB/s away"
+            self.bench.compare(title, rows, {"curl into /dev/null": ("at_most", 1.5)})
+        finally:
+            os.environ["AWS_ENDPOINT_URL_S3"] = near
+            far.stdin.close()
+            far.wait()
 
     def clean(self):
         for folder in (self.fetched, self.out, self.bench.home):

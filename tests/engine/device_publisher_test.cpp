@@ -430,7 +430,7 @@ TEST_F(FromDevice, AnotherDeviceIsNotTouched)
     plan.memoryOn = 1;
     test::plan(plan);
     EXPECT_EQ(publisher.publish(trainer.tensors(), "a"),
-              "DS-USAGE: tensor \"head\": it lies on device 1, and device 0 was opened");
+              "DS-USAGE: tensor \"bias\": it lies on device 1, and device 0 was opened");
 }
 
 TEST_F(FromDevice, ADeviceWithoutRoomSendsTheModelDownWholeAndSaysSo)
@@ -516,7 +516,8 @@ TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
         EXPECT_EQ(outcome.substr(0, 10), "DS-DIGEST:") << outcome;
         EXPECT_NE(outcome.find("what came from the device is not what it has"), std::string::npos) << outcome;
     };
-    std::uint64_t downloads = 1; // of the first step: the whole model, and the digests
+    std::uint64_t downloads = 1; // of the first step: looks at the memory, the whole model, and the digests
+    int refused = 0;
     for (std::uint64_t at = 1; at <= downloads; ++at) {
         const std::string into = folder.path(fmt::format("download-{}", at));
         Open publisher(optionsFor(into));
@@ -524,15 +525,21 @@ TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
         test::FakeDriverPlan plan;
         plan.flipAtDownload = at;
         test::plan(plan);
-        expectRefused(publisher.publish(trainer.tensors(), "a"));
-        downloads = test::counts().downloads;
+        const std::string outcome = publisher.publish(trainer.tensors(), "a");
+        downloads = std::max(downloads, test::counts().downloads);
         test::plan({});
+        if (outcome.empty()) { // nothing of the model was in it
+            EXPECT_TRUE(stateOf(into, 1) == first) << at;
+            continue;
+        }
+        expectRefused(outcome);
+        ++refused;
         trainer.hold(second);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
         EXPECT_EQ(publisher.step.step, 1);
-        EXPECT_EQ(stateOf(into, 1), second);
+        EXPECT_TRUE(stateOf(into, 1) == second) << at;
     }
-    EXPECT_EQ(downloads, 6U); // four tensors, one of them short; the digests of the others
+    EXPECT_EQ(refused, 6); // four tensors, the short one again to be hashed, and the digests of the others
     std::uint64_t copies = 1; // of a later step: the copy that the device keeps
     for (std::uint64_t at = 1; at <= copies; ++at) {
         const std::string into = folder.path(fmt::format("copy-{}", at));
@@ -553,7 +560,7 @@ TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
         EXPECT_EQ(publisher.step.step, 2);
         EXPECT_EQ(publisher.step.changed_elements, differences(first, third));
         EXPECT_EQ(publisher.step.proven, 1);
-        EXPECT_EQ(stateOf(into, 2), third);
+        EXPECT_TRUE(stateOf(into, 2) == third) << at;
     }
     EXPECT_EQ(copies, 4U);
 }

@@ -109,6 +109,15 @@ TEST(PublisherOfAnotherRun, AStateThatItsRunRecordsOtherwiseIsNotPut)
     EXPECT_EQ(refused.error().code, Code::Digest) << refused.error().text;
     EXPECT_EQ(refused.error().step, 3);
     EXPECT_EQ(target.keys(), std::vector<std::string>());
+
+    const auto read = source.view(); // nor is the sound state before it, as the begin of a run
+    const auto before = source.pathOf(read, 2);
+    const auto lie = source.pathOf(read, 3);
+    ASSERT_TRUE(before && lie);
+    auto publisher = target.open();
+    ASSERT_TRUE(publisher) << publisher.error().text;
+    EXPECT_EQ(errorOf(publisher->begin({ **before, "step 2" }, { **lie, "step 3" }, target.task)).code, Code::Digest);
+    EXPECT_EQ(target.keys(), std::vector<std::string>());
 }
 
 TEST(PublisherBehindOthers, TheFirstVersionIsNoAnchorSoThatTheEpochGoesOn)

@@ -171,6 +171,46 @@ TEST_F(ReadAheadOfAStore, APausedOrStoppedTaskFetchesNothing)
     ahead.clear(); // what is paused and has nothing under way holds nobody up
 }
 
+/// Requests that get no answer end with it.
+TEST_F(ReadAheadOfAStore, AnEndWaitsForNoAnswer)
+{
+    class SilentStore final : public test::ForwardingStore {
+    public:
+        using ForwardingStore::ForwardingStore;
+        Result<void> read(const ObjectRef&, std::uint64_t, MutableByteSpan, TaskContext& of) const override
+        {
+            ++asked;
+            while (of.going())
+                std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            return of.going();
+        }
+        mutable std::atomic<int> asked = 0;
+    };
+    const std::vector<ObjectInfo> objects { generated->add("anchor", 70 * MiB) };
+    const auto silent = std::make_shared<SilentStore>(generated);
+    const CachingStore behind(silent, std::make_shared<BlockMemory>());
+    TaskContext task;
+    ReadsAhead ahead = behind.readAhead(planOf(objects), task);
+    ASSERT_TRUE(eventually([&] { return silent->asked > 0; }));
+    ahead.clear();
+    EXPECT_FALSE(task.stopRequested());
+}
+
+TEST_F(ReadAheadOfAStore, WhatWasReadMeanwhileIsNotFetchedAgain)
+{
+    makeCache(16 * MiB);
+    const std::vector<ObjectInfo> objects { generated->add("anchor", 100 * MiB) };
+    TaskContext task;
+    task.pause();
+    const ReadsAhead ahead = cache->readAhead(planOf(objects), task);
+    EXPECT_TRUE(readsRight(*cache, objects.front())); // most of it is dropped again
+    const std::uint64_t once = fetched();
+    EXPECT_EQ(once, 100 * MiB);
+    task.resume();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(fetched(), once);
+}
+
 TEST_F(ReadAheadOfAStore, WhatCannotBeKeptIsLeftToItsReader)
 {
     makeCache(BlockMemory::DefaultBudgetBytes);
@@ -248,7 +288,9 @@ protected:
         EXPECT_TRUE(putText(*alone, "model.safetensors", fileOf(1)));
     }
 
-    /// Without any reader: the slices' bytes come, and no others.
+    static constexpr std::uint64_t TotalBytes = 21 * MiB; ///< of all that a store here has, rounded up
+
+    /// Without any reader: the bytes of the slices come, each once.
     void expectAhead(const State& state, const CachingStore& of, std::vector<TensorSlice> slices, std::uint64_t bytes)
     {
         const std::uint64_t before = of.counters().bytesFromNetwork;
@@ -256,6 +298,7 @@ protected:
         ASSERT_TRUE(walk) << walk.error().text;
         const ReadsAhead ahead = (*walk)->readAhead(session.task);
         EXPECT_TRUE(eventually([&] { return of.counters().bytesFromNetwork - before >= bytes; }));
+        EXPECT_LE(of.counters().bytesFromNetwork, TotalBytes);
     }
 
     std::shared_ptr<MemoryStore> stored = std::make_shared<MemoryStore>();

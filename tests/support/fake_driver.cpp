@@ -457,6 +457,8 @@ void plan(const FakeDriverPlan& plan)
     state().plan = plan;
     state().counts.calls = 0;
     state().counts.launches = 0;
+    state().counts.downloads = 0;
+    state().counts.deviceCopies = 0;
     state().counts.failed.clear();
     state().lostWith = Success;
 }

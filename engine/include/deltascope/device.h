@@ -87,7 +87,7 @@ typedef struct DsDeviceStep {
     uint64_t bytes_put;
     uint64_t blocked_us; /* how long ds_device_publish() took once the step before was put */
     char notice[1024]; /* what is worth knowing, one line each; may be empty */
-    int32_t proven; /* not 0: the device has hashed its own copy of the step, and the hashes are those of what was put */
+    int32_t proven; /* not 0: the device has hashed its own copy of the step, and the step has the same root */
 } DsDeviceStep;
 
 /* Opens the device and the run, and takes the lease of the run, which nobody else then publishes into. Errors:

@@ -53,6 +53,7 @@ struct DevicePublisher::Parts {
     std::optional<Result<DevicePublication>> ended;
     bool isKept = false; ///< the run ends with the kept model
     bool isNoticeSaid = false;
+    bool hashesOnDevice = true;
 
     Result<DevicePublication> put(const std::optional<DeviceChangeSet>& changes, const std::string& origin,
                                   DevicePublication publication)
@@ -75,17 +76,21 @@ struct DevicePublisher::Parts {
     Result<PublishedVersion> publishProven(const State* from, const State& to, const std::string& origin,
                                            DevicePublication& publication)
     {
-        Result<std::optional<std::vector<TensorNode>>> nodes = kept->hashOnDevice();
+        Result<std::optional<std::vector<TensorNode>>> nodes = std::optional<std::vector<TensorNode>>();
+        if (hashesOnDevice)
+            nodes = kept->hashOnDevice();
         if (!nodes) { // the state is what came down, as where the device keeps no copy
+            hashesOnDevice = false; // each attempt costs the copy on the device
             Error notice = std::move(nodes.error());
-            notice.text = "the device did not hash its copy of the model: " + notice.text;
+            notice.text = "the device did not hash its copy of the model (" + notice.text
+                + "); this step and those that follow are put without its proof";
             publication.notices.push_back(std::move(notice));
         }
         if (!nodes || !*nodes)
             return publisher->publish(from, to, origin, task);
         const ProvenState proven(to, std::move(**nodes));
         DS_TRY(PublishedVersion version, publisher->publish(from, proven, origin, task));
-        publication.isProven = true;
+        publication.isProven = proven.isProven();
         return version;
     }
 

@@ -25,7 +25,7 @@ struct DevicePublication {
     PublishedVersion version;
     std::uint64_t bytesDown = 0; ///< that came from the device
     std::int64_t blockedUs = 0; ///< how long publish() took
-    bool isProven = false; ///< the device has hashed its copy, and found the same
+    bool isProven = false; ///< the device has hashed its copy, and the step has the same root
     std::vector<Error> notices;
 };
 

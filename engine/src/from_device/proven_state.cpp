@@ -10,8 +10,10 @@ namespace deltascope {
 Result<void> ProvenState::expectRecorded(const std::string& root, const WalkMeans& means, TaskContext& task) const
 {
     const std::string proven = toHex(checkpointRoot(m_nodes, false).fast);
-    if (root == proven)
+    if (root == proven) {
+        m_isProven = true;
         return {};
+    }
     std::string what = fmt::format("the state has root {}, and on the device {}", root, proven);
     DS_TRY(const std::unique_ptr<StateWalk> found, m_state.walk(allTensors(m_state), { means }));
     std::size_t different = 0;

@@ -3,12 +3,13 @@
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/state.h"
 
+#include <atomic>
 #include <vector>
 
 namespace deltascope {
 
-/// A state of which somebody else has hashed every tensor: expectRecorded() compares it with what he found. Everything
-/// else is the state's own.
+/// A state in memory of which a device has hashed every tensor: expectRecorded() compares it with what the device
+/// found.
 class ProvenState final : public State {
 public:
     /// `nodes`: fast ones, of each tensor. `state` outlives it.
@@ -27,10 +28,12 @@ public:
     Result<void> expectUnchanged(TaskContext& task) const override { return m_state.expectUnchanged(task); }
     /// Errors: Digest, with the first tensor that differs.
     Result<void> expectRecorded(const std::string& root, const WalkMeans& means, TaskContext& task) const override;
+    bool isProven() const noexcept { return m_isProven; } ///< expectRecorded() found the same
 
 private:
     const State& m_state;
     std::vector<TensorNode> m_nodes;
+    mutable std::atomic<bool> m_isProven = false;
 };
 
 } // namespace deltascope

@@ -123,10 +123,10 @@ struct Publisher::Session {
         if (!version.anchor)
             DS_CHECK(writer.addFact(fact::Base, built.fromRoot));
         DS_CHECK(writer.addFact(fact::Root, built.toRoot));
-        DS_CHECK(to.expectRecorded(built.toRoot, build.means(), task));
         if (from)
             DS_CHECK(from->expectUnchanged(task));
         DS_CHECK(to.expectUnchanged(task));
+        DS_CHECK(to.expectRecorded(built.toRoot, build.means(), task));
         DS_CHECK(lease.check(task));
         DS_CHECK(expectFree(version.step, task));
         DS_TRY(version.objects, writer.finish(*store, task));
@@ -407,6 +407,7 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
            session.writers.delta(delta.step, session.facts(to.origin), session.build.backend()));
     DS_TRY(const BuiltVersion built, session.buildDelta(*writer, *step.from(), step.to(), to.origin, task));
     const std::int64_t builtUs = session.bench.nowUs();
+    DS_CHECK(step.to().expectRecorded(built.toRoot, session.build.means(), task)); // before anything is put
     DS_TRY(PublishedVersion anchor, session.put(nullptr, *step.from(), from.origin, task));
     DS_CHECK(session.expectHead(built.fromRoot));
     const std::int64_t putUs = session.bench.nowUs();

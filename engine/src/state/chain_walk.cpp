@@ -181,6 +181,8 @@ public:
     {
         std::set<const ObjectStore*> stores;
         for (const auto& link : m_chain.links()) {
+            if (link->index.packed) // it is read whole, once
+                return {};
             if (link->store->traits().keepsReads)
                 stores.insert(link->store.get());
         }

@@ -26,6 +26,12 @@ struct Progress {
 class TaskContext {
 public:
     TaskContext() = default;
+    /// A part of a task that can be stopped by itself. It stops and pauses with the task, is as patient, and its waits,
+    /// notices and work are the task's, which outlives it.
+    explicit TaskContext(TaskContext& whole)
+        : m_whole(&whole)
+    {
+    }
     TaskContext(const TaskContext&) = delete;
     TaskContext& operator=(const TaskContext&) = delete;
 
@@ -35,7 +41,10 @@ public:
         m_stop.store(true, std::memory_order_relaxed);
         resume();
     }
-    bool stopRequested() const noexcept { return m_stop.load(std::memory_order_relaxed); }
+    bool stopRequested() const noexcept
+    {
+        return m_stop.load(std::memory_order_relaxed) || (m_whole && m_whole->stopRequested());
+    }
 
     void pause()
     {
@@ -50,7 +59,7 @@ public:
         }
         m_wake.notify_all();
     }
-    bool paused() const noexcept { return m_paused.load(std::memory_order_relaxed); }
+    bool paused() const noexcept { return m_paused.load(std::memory_order_relaxed) || (m_whole && m_whole->paused()); }
 
     /// From `time` on, the workers end with Code::Transient. For what has to end although nobody asks it to stop.
     void setDeadline(std::chrono::steady_clock::time_point time)
@@ -66,15 +75,19 @@ public:
         const auto deadline = m_deadline.load(std::memory_order_relaxed);
         if (deadline != NoDeadline && std::chrono::steady_clock::now().time_since_epoch() >= deadline)
             return fail(Code::Transient, "it takes longer than it may");
-        return {};
+        return m_whole ? m_whole->going() : Result<void>();
     }
 
     /// Blocks while paused. Errors: those of going().
     Result<void> checkpoint()
     {
-        if (m_paused.load(std::memory_order_relaxed)) {
+        constexpr std::chrono::milliseconds LookAtWhole { 20 }; // it does not wake its parts
+        if (paused()) {
             std::unique_lock lock(m_mutex);
-            m_wake.wait(lock, [this] { return !m_paused.load(std::memory_order_relaxed) || stopRequested(); });
+            const auto mayGoOn = [this] { return !paused() || stopRequested(); };
+            while (m_whole && !mayGoOn())
+                m_wake.wait_for(lock, LookAtWhole);
+            m_wake.wait(lock, mayGoOn);
         }
         return going();
     }
@@ -87,7 +100,7 @@ public:
         m_total.store(totalBytes, std::memory_order_relaxed);
         m_done.store(0, std::memory_order_relaxed);
     }
-    void addDone(std::uint64_t bytes) noexcept { m_done.fetch_add(bytes, std::memory_order_relaxed); }
+    void addDone(std::uint64_t bytes) noexcept { whole().m_done.fetch_add(bytes, std::memory_order_relaxed); }
 
     Progress progress() const
     {
@@ -112,13 +125,13 @@ public:
     private:
         TaskContext& m_task;
     };
-    bool isPatient() const noexcept { return m_patience > 0; }
+    bool isPatient() const noexcept { return m_patience > 0 || (m_whole && m_whole->isPatient()); }
 
     /// While one lives, the progress says that a thread of the task waits: "waiting for HOST since 12:00:00 UTC".
     class Wait {
     public:
         Wait(TaskContext& task, std::string text)
-            : m_task(task)
+            : m_task(task.whole())
         {
             const std::lock_guard lock(m_task.m_mutex);
             if (m_task.m_waits++ == 0)
@@ -139,8 +152,9 @@ public:
     /// What went wrong on the way and was mended, for the report of the task.
     void addNotice(const Error& notice)
     {
-        const std::lock_guard lock(m_mutex);
-        m_notices.push_back(notice);
+        TaskContext& of = whole();
+        const std::lock_guard lock(of.m_mutex);
+        of.m_notices.push_back(notice);
     }
     /// Each once.
     std::vector<Error> notices() const
@@ -161,8 +175,11 @@ public:
     }
 
 private:
+    TaskContext& whole() noexcept { return m_whole ? m_whole->whole() : *this; }
+
     static constexpr std::chrono::steady_clock::duration NoDeadline = std::chrono::steady_clock::duration::max();
 
+    TaskContext* const m_whole = nullptr; ///< null: it is no part of one
     std::atomic<bool> m_stop = false;
     std::atomic<std::chrono::steady_clock::duration> m_deadline = NoDeadline;
     std::atomic<bool> m_paused = false;

@@ -157,6 +157,7 @@ struct VersionIndex {
     std::vector<TensorEntry> tensors;
     std::vector<Error> notes; ///< contradictions that do not make the version unusable
     VersionFactMap facts;
+    bool packed = false; ///< extents lie in what an object unpacks to, not in the object
     std::shared_ptr<const LayoutDetail> detail; ///< null for layouts whose entries say all
 
     /// Empty if the version does not carry it.

@@ -40,7 +40,10 @@ Result<void> readChunks(const ObjectStore& store, std::string_view key, std::uin
         DS_CHECK(task.checkpoint());
         const std::uint64_t chunks = (bytes - at + chunkBytes - 1) / chunkBytes;
         const TakenRequests more(spare, requestBytes < LeastChunkBytes ? 0 : chunks - 1);
-        batch.resize(std::min((1 + more.count()) * chunkBytes, bytes - at));
+        const std::uint64_t batchBytes = std::min((1 + more.count()) * chunkBytes, bytes - at);
+        if (batch.size() > batchBytes)
+            std::vector<std::byte>().swap(batch); // its memory belongs to requests that others have now
+        batch.resize(batchBytes);
         std::vector<RangeRead> reads;
         for (std::uint64_t done = 0; done < batch.size(); done += chunkBytes)
             reads.push_back({ key, begin + at + done,

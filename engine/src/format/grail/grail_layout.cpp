@@ -171,6 +171,7 @@ Result<VersionIndex> readDelta(const ObjectStore& store, const VersionObjects& v
         DS_TRY(out.tensors, readGrailPayload(*detail->packed, payload.object, task));
         out.encoding = "sparse_codec";
     }
+    out.packed = detail->packed != nullptr;
     if (const auto object = objectIndex(version, joinKey(version.name, DeltaMetadataName))) {
         DS_TRY(const nlohmann::json extra,
                readStrictJson(store, version.objects[*object], "the delta's metadata", task));

@@ -250,6 +250,7 @@ Result<VersionIndex> readSparseUpdateManifest(const ObjectStore& store, const Ve
         DS_TRY(const bool packed, UnpackedObject::isFrame(store, version.objects[object], task));
         if (packed) {
             DS_TRY(detail->packed, UnpackedObject::open(store, version.objects[object], task));
+            out.packed = true;
         }
         DS_TRY(const SafetensorsHeader header,
                packed ? readPackedHeader(*detail->packed, task)

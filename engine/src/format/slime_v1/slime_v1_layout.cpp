@@ -107,6 +107,7 @@ Result<VersionIndex> SlimeV1Layout::index(const ObjectStore& store, const Versio
                 fmt::format("has encoding {}, another file of the version has {}", flush.encoding, out.encoding),
                 version.objects[i].key);
         out.encoding = flush.encoding;
+        out.packed = out.packed || flush.packed;
         if (!flush.version.empty() && flush.version != std::to_string(version.step))
             return fail(misplaced("version " + quoteName(flush.version), version.step, version.objects[i].key));
         if (!flush.isTiled)

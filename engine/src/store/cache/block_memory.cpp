@@ -1,5 +1,6 @@
 #include "block_memory.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -28,7 +29,12 @@ std::optional<BlockMemory::Answer> BlockMemory::askAhead(const std::string& obje
     wish.sizeBytes = sizeBytes;
     wish.isPlanned = true;
     wish.windowBytes = roomWithin(m_budget / 4);
-    return answer(object, leaves, std::move(wish), task);
+    const auto read = m_read.find(object);
+    if (read == m_read.end())
+        return answer(object, leaves, std::move(wish), task);
+    std::vector<std::uint64_t> unread = leaves;
+    std::erase_if(unread, [&](std::uint64_t leaf) { return leaf < read->second.size() && read->second[leaf]; });
+    return answer(object, unread, std::move(wish), task);
 }
 
 /// `wish`: without what is missing.
@@ -145,9 +151,32 @@ std::uint64_t BlockMemory::noteRead(const BlockPtr& block, std::uint64_t leaf, s
         block->isSpent = true;
         stopWaiting(*block);
         m_spent.splice(m_spent.end(), m_fresh, block->place);
+        noteReadWhole(*block);
         tellNews();
     }
     return again;
+}
+
+void BlockMemory::beginAhead()
+{
+    const std::lock_guard lock(m_mutex);
+    ++m_aheads;
+}
+
+void BlockMemory::endAhead()
+{
+    const std::lock_guard lock(m_mutex);
+    if (--m_aheads == 0)
+        m_read.clear();
+}
+
+void BlockMemory::noteReadWhole(const Block& block)
+{
+    if (m_aheads == 0)
+        return;
+    std::vector<bool>& read = m_read[block.object];
+    read.resize(std::max<std::size_t>(read.size(), block.leaves.end()));
+    std::fill_n(read.begin() + static_cast<std::ptrdiff_t>(block.leaves.first), block.leaves.count, true);
 }
 
 /// What was fetched long ago and not read to its end is not waiting for a reader any more.

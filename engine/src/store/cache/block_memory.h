@@ -69,9 +69,13 @@ public:
     Answer ask(const std::string& object, std::uint64_t sizeBytes, const std::vector<std::uint64_t>& leaves,
                bool isPlanned, const TaskContext& task);
     /// As ask(), of leaves that nobody waits for yet: with the rest of their windows while a quarter of the budget
-    /// waits for readers, then alone. Nothing: half of it does.
+    /// waits for readers, then alone. Those that were read to their end since beginAhead() are left out. Nothing: half
+    /// of the budget waits for readers.
     std::optional<Answer> askAhead(const std::string& object, std::uint64_t sizeBytes,
                                    const std::vector<std::uint64_t>& leaves, const TaskContext& task);
+    /// Around the askAhead() of one pass. What was read is known until the last of several ends.
+    void beginAhead();
+    void endAhead();
     /// `range`: claimed, or a part of it. Returns what others see from now on.
     BlockPtr publish(const std::string& object, const LeafRange& range, RawBytes bytes);
     void abandon(const std::string& object, std::uint64_t sizeBytes, const LeafRange& range);
@@ -107,12 +111,15 @@ private:
     void tellNews();
     void drop(BlockPtr block);
     void stopWaiting(Block& block);
+    void noteReadWhole(const Block& block);
     void ageOut();
 
     const std::uint64_t m_budget;
     mutable std::mutex m_mutex; ///< guards what follows
     mutable std::condition_variable m_changed;
     std::map<std::string, Slots> m_objects;
+    unsigned m_aheads = 0; ///< beginAhead() without endAhead()
+    std::map<std::string, std::vector<bool>> m_read; ///< leaves of objects that were read to their end meanwhile
     Blocks m_fresh; ///< the one that was read last behind
     Blocks m_spent; ///< read whole; likewise
     std::deque<std::pair<std::uint64_t, std::weak_ptr<Block>>> m_young; ///< with m_published when they came

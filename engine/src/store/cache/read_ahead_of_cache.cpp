@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t Threads = 4;
 constexpr std::uint64_t BatchBytes = std::uint64_t { 16 } << 20;
 
-constexpr auto LookForEnd = std::chrono::milliseconds(50); // nobody tells of a pause that ends
+constexpr auto LookForEnd = std::chrono::milliseconds(50); // a task tells nobody that it is to stop
 
 } // namespace
 
@@ -22,6 +22,8 @@ ReadAheadOfCache::ReadAheadOfCache(const CachingStore& store, ComingReads reads,
     , m_task(task)
     , m_reads(std::move(reads))
 {
+    m_store.m_memory->beginAhead();
+    m_threads.reserve(Threads);
     for (std::size_t i = 0; i < Threads; ++i) {
         ++m_store.m_readsAhead;
         Result<std::jthread> thread = startThread([this] {
@@ -38,29 +40,39 @@ ReadAheadOfCache::ReadAheadOfCache(const CachingStore& store, ComingReads reads,
 
 ReadAheadOfCache::~ReadAheadOfCache()
 {
-    m_isOver = true;
+    m_task.requestStop();
     m_store.m_memory->wakeAll();
     m_threads.clear();
+    m_store.m_memory->endAhead();
 }
 
 void ReadAheadOfCache::run()
 {
     const Result<void> outcome = caught([this]() -> Result<void> {
-        while (!m_isOver && m_task.going()) {
+        for (;;) {
+            DS_CHECK(m_task.paused() ? waitForTask() : m_task.going());
             const std::uint64_t news = m_store.m_memory->news();
             CachedReads batch(m_store, m_task);
-            const Claimed claimed = m_task.paused() ? Claimed::NoRoom : claim(batch);
+            const Claimed claimed = claim(batch);
             if (claimed == Claimed::AllDone)
                 return {};
             if (claimed == Claimed::NoRoom)
                 m_store.m_memory->waitForNews(news, LookForEnd);
             else if (!batch.fetchAhead())
-                m_isOver = true;
+                return fail(Code::Io, "a request failed");
         }
-        return {};
     });
     if (!outcome)
-        m_isOver = true;
+        m_task.requestStop(); // of the other threads; readers go on, and report why
+}
+
+/// Readers of other tasks fetch what comes behind for themselves meanwhile.
+Result<void> ReadAheadOfCache::waitForTask()
+{
+    --m_store.m_readsAhead;
+    Result<void> outcome = m_task.checkpoint();
+    ++m_store.m_readsAhead;
+    return outcome;
 }
 
 ReadAheadOfCache::Claimed ReadAheadOfCache::claim(CachedReads& batch)
@@ -85,7 +97,7 @@ ReadAheadOfCache::Claimed ReadAheadOfCache::claim(CachedReads& batch)
 bool ReadAheadOfCache::takeNextWindow()
 {
     constexpr std::uint64_t WindowBytes = LeavesOfWindow * CacheLeafBytes;
-    while (!m_isOver) {
+    while (!m_task.stopRequested()) {
         if (!m_read || m_read->bytes == 0) {
             m_read = m_reads();
             if (!m_read)

@@ -3,7 +3,6 @@
 #include "cached_reads.h"
 #include "caching_store.h"
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -15,8 +14,8 @@
 namespace deltascope {
 
 /// Fetches what coming reads need into the memory of a caching store before they come, by threads of its own: each leaf
-/// once, in the order of the reads. What lies on disk stays there. It waits where there is no room, and ends with the
-/// first request that fails.
+/// once, in the order of the reads, and none that was read meanwhile. What lies on disk stays there. It waits where
+/// there is no room, and ends with the first request that fails.
 class ReadAheadOfCache final : public ReadAhead {
 public:
     /// `store`, `task` and what `reads` refers to outlive it.
@@ -27,12 +26,12 @@ private:
     enum class Claimed : std::uint8_t { Something, NoRoom, AllDone };
 
     void run();
+    Result<void> waitForTask();
     Claimed claim(CachedReads& batch);
     bool takeNextWindow();
 
     const CachingStore& m_store;
-    TaskContext& m_task;
-    std::atomic<bool> m_isOver = false;
+    TaskContext m_task; ///< a part of the pass's, which ends with this
     std::mutex m_mutex; ///< guards what follows
     ComingReads m_reads;
     std::optional<ComingRead> m_read; ///< the present one, without what was taken of it
