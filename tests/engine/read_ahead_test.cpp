@@ -109,13 +109,13 @@ TEST_F(ReadAheadOfAStore, AllIsThereBeforeAReaderComes)
 TEST_F(ReadAheadOfAStore, WhatNobodyHasReadTakesHalfOfTheMemory)
 {
     makeCache(64 * MiB);
-    const std::vector<ObjectInfo> objects { generated->add("anchor", 300 * MiB) };
+    const std::vector<ObjectInfo> objects { generated->add("anchor", 120 * MiB) };
     const ReadsAhead ahead = cache->readAhead(planOf(objects), anyTask());
     ASSERT_TRUE(eventually([&] { return memory->bytes() >= 32 * MiB; }));
     std::this_thread::sleep_for(std::chrono::milliseconds(120)); // it would go on by now
     EXPECT_LE(fetched(), 32 * MiB + 4 * MiB);
     EXPECT_TRUE(readsRight(*cache, objects.front()));
-    EXPECT_EQ(fetched(), 300 * MiB);
+    EXPECT_EQ(fetched(), 120 * MiB);
     EXPECT_LE(memory->bytes(), 64 * MiB);
 }
 
@@ -137,7 +137,7 @@ public:
 
 TEST_F(ReadAheadOfAStore, AFailureEndsItAndIsTheReadersToReport)
 {
-    const std::vector<ObjectInfo> objects { generated->add("broken", 300 * MiB), generated->add("sound", 300 * MiB) };
+    const std::vector<ObjectInfo> objects { generated->add("broken", 300 * MiB), generated->add("sound", 20 * MiB) };
     const auto failing = std::make_shared<BrokenObjectStore>(generated);
     const CachingStore failingCache(failing, std::make_shared<BlockMemory>());
     TaskContext task;
