@@ -1,0 +1,45 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace deltascope {
+
+void addTo(StoreDigests& sum, const StoreDigests& more);
+
+/// What reading all bytes of a version's objects showed.
+struct ObjectFindings {
+    std::vector<Error> problems;
+    std::vector<std::pair<std::string, Records::Sight>> sights; ///< by key; not on record yet
+    bool isChanging = false; ///< another object stands there than the one that was read
+    StoreDigests storeDigests;
+
+    /// The same of another object of the version, without its sights.
+    void add(ObjectFindings other)
+    {
+        std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
+        isChanging = isChanging || other.isChanging;
+        addTo(storeDigests, other.storeDigests);
+    }
+    bool has(Code code) const
+    {
+        return std::any_of(problems.begin(), problems.end(),
+                           [code](const Error& problem) { return problem.code == code; });
+    }
+};
+
+/// Reads every object of the versions first..last of a run, hashes it and compares it with what was seen first; the
+/// findings of each version. What was read before an interruption is on record all the same. Errors: those of the store
+/// and of the records.
+Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+                                             bool acceptRewritten, TaskContext& task);
+
+/// The same of the checkpoint outside of the source.
+Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, bool acceptRewritten, TaskContext& task);
+
+} // namespace deltascope
