@@ -188,6 +188,23 @@ TEST_F(EventHubTest, ANewerEventTakesThePlaceOfTheOneHeldBack)
     EXPECT_EQ(texts(start), (Texts { "task {0}", "task {2}" }));
 }
 
+TEST_F(EventHubTest, WhatIsSentAtOnceIsNotFollowedByWhatWasHeldBackBefore)
+{
+    const std::uint64_t start = m_hub.end();
+    m_hub.publish("task", "r", "{running}", "t");
+    m_hub.publish("task", "r", "{still running}", "t");
+    m_hub.publish("task", "r", "{other}", "u");
+    m_hub.publish("task", "r", "{still other}", "u");
+    m_hub.publishNow("task", "r", "{done}", "t");
+    m_now += 1s;
+    EXPECT_EQ(m_hub.flush(), std::nullopt);
+    EXPECT_EQ(texts(start), (Texts { "task {running}", "task {other}", "task {done}", "task {still other}" }));
+    m_hub.publishNow("task", "r", "{new}", "v");
+    m_hub.publish("task", "r", "{held}", "v");
+    EXPECT_EQ(texts(start).back(), "task {new}");
+    EXPECT_EQ(m_hub.flush(), EventHub::Clock::duration(100ms));
+}
+
 TEST_F(EventHubTest, TellsItsListenerUntilItIsTakenAway)
 {
     int calls = 0;

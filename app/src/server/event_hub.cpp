@@ -36,6 +36,17 @@ void EventHub::publish(std::string_view topic, std::string_view run, std::string
     notify();
 }
 
+void EventHub::publishNow(std::string_view topic, std::string_view run, std::string json, std::string_view coalesceKey)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        const Clock::time_point now = m_now();
+        append(topic, run, json, now);
+        m_lanes[LaneKey(topic, coalesceKey)] = Lane { now, std::nullopt };
+    }
+    notify();
+}
+
 std::optional<EventHub::Clock::duration> EventHub::flush()
 {
     const std::lock_guard lock(m_mutex);

@@ -44,6 +44,8 @@ public:
 
     /// `json` is one document. Of events with the same topic and key at most ten a second are sent, the newest ones.
     void publish(std::string_view topic, std::string_view run, std::string json, std::string_view coalesceKey = {});
+    /// Sends the event at once. One of the same topic and key that is held back is older, and is never sent.
+    void publishNow(std::string_view topic, std::string_view run, std::string json, std::string_view coalesceKey);
 
     /// Sends what was held back long enough. Returns when the next one is due, if one is held back.
     std::optional<Clock::duration> flush();

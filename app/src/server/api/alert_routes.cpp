@@ -15,7 +15,7 @@ Result<HttpResponse> acknowledge(Context& context, const Call& call)
 {
     DS_TRY(const AlertView alert, context.monitor.alerts().acknowledge(call.parts[0]));
     std::string body = toJson(alert);
-    context.hub.publish("alert", alert.run, body);
+    context.hub.publishNow("alert", alert.run, body, alert.id);
     return jsonAnswer(std::move(body));
 }
 
@@ -33,7 +33,7 @@ Result<HttpResponse> snooze(Context& context, const Call& call)
         isLength ? Context::nowUs() + static_cast<std::int64_t>(minutes->get<double>() * 60e6) : UntilCleared;
     DS_TRY(const AlertView alert, context.monitor.alerts().snooze(call.parts[0], until));
     std::string answer = toJson(alert);
-    context.hub.publish("alert", alert.run, answer);
+    context.hub.publishNow("alert", alert.run, answer, alert.id);
     return jsonAnswer(std::move(answer));
 }
 

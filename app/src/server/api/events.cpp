@@ -60,8 +60,11 @@ private:
 
     void tell(const TaskMoved& moved)
     {
-        const std::string key = moved.task.state == "running" ? moved.task.id : std::string();
-        m_context.hub.publish("task", moved.task.plan.run, toJson(moved.task), key);
+        const TaskView& task = moved.task;
+        if (task.state == "running")
+            m_context.hub.publish("task", task.plan.run, toJson(task), task.id);
+        else
+            m_context.hub.publishNow("task", task.plan.run, toJson(task), task.id);
     }
 
     void tell(const AlertMoved& moved)

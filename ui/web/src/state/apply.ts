@@ -24,7 +24,11 @@ export function withReplica(detail: RunDetail, replica: Replica): RunDetail {
   return { ...detail, replicas };
 }
 
+const isSame = (x: FeedItem, y: FeedItem) => x.t_us === y.t_us && x.kind === y.kind && x.step === y.step && x.text === y.text;
+
+/** An item that is there already came with an answer that is newer than the event. */
 export function withFeedItem(detail: RunDetail, item: FeedItem): RunDetail {
+  if (detail.feed.some((known) => isSame(known, item))) return detail;
   return { ...detail, feed: [item, ...detail.feed].slice(0, feedLimit) };
 }
 
@@ -62,3 +66,7 @@ export function withAlert(list: AlertList, alert: Alert): AlertList {
   const alerts = [alert, ...others].sort((x, y) => rank(x) - rank(y) || y.last_us - x.last_us);
   return { ...list, alerts };
 }
+
+export const runsAfter = (list: RunList, event: StreamEvent): RunList => (event.topic === 'run' ? withRun(list, event.data) : list);
+export const tasksAfter = (list: Task[], event: StreamEvent): Task[] => (event.topic === 'task' ? withTask(list, event.data) : list);
+export const alertsAfter = (list: AlertList, event: StreamEvent): AlertList => (event.topic === 'alert' ? withAlert(list, event.data) : list);

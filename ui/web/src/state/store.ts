@@ -1,10 +1,11 @@
 import { computed, effect, signal } from '@preact/signals';
-import { ApiError, get, runPath, session } from '../api/client';
+import { ApiError, runPath, session } from '../api/client';
 import { EventStream, type StreamEvent } from '../api/events';
 import { browserHost } from '../api/stream_host';
 import type { ActInfo, AlertList, Capabilities, RunDetail, RunList, Scope, Task } from '../api/types';
-import { applyToDetail, byAttention, withAlert, withRun, withTask } from './apply';
+import { alertsAfter, applyToDetail, byAttention, runsAfter, tasksAfter } from './apply';
 import { newest } from './cursor';
+import { loadBehind } from './loadBehind';
 
 // What all pages share. Data of one page is loaded by useResource.
 
@@ -61,17 +62,19 @@ export function listen(listener: (event: StreamEvent) => void): () => void {
 /** Takes one event into the shared data. */
 export function receive(event: StreamEvent): void {
   if (event.topic === 'reset') generation.value += 1;
-  if (event.topic === 'run' && runs.value) runs.value = withRun(runs.value, event.data);
-  if (event.topic === 'task' && tasks.value) tasks.value = withTask(tasks.value, event.data);
+  if (runs.value) runs.value = runsAfter(runs.value, event);
+  if (tasks.value) tasks.value = tasksAfter(tasks.value, event);
   if (event.topic === 'task' && event.data.state === 'done' && event.data.run === openRun.value) acted.value += 1;
-  if (event.topic === 'alert' && alerts.value) alerts.value = withAlert(alerts.value, event.data);
+  if (alerts.value) alerts.value = alertsAfter(alerts.value, event);
   if (detail.value) detail.value = applyToDetail(detail.value, event);
   for (const listener of listeners) listener(event);
 }
 
-async function load<T>(what: string, path: string, take: (value: T) => void, abort: AbortSignal): Promise<void> {
+async function load<T>(
+  what: string, path: string, take: (value: T) => void, abort: AbortSignal, after: (value: T, event: StreamEvent) => T = (value) => value,
+): Promise<void> {
   try {
-    take(await get<T>(path, abort));
+    take(await loadBehind<T>(path, abort, listen, after));
     setFailure(what, null);
   } catch (error) {
     if (!abort.aborted && error instanceof ApiError && error.problem.status !== 401) setFailure(what, error);
@@ -114,9 +117,11 @@ export function startStore(): void {
     if (session.value !== 'signed-in') return;
     void generation.value;
     const abort = new AbortController();
-    void load<RunList>('runs', 'runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal);
-    void load<{ tasks: Task[] }>('tasks', 'tasks', (list) => (tasks.value = list.tasks), abort.signal);
-    void load<AlertList>('alerts', 'alerts', (list) => (alerts.value = list), abort.signal);
+    void load<RunList>('runs', 'runs', (list) => (runs.value = { ...list, runs: byAttention(list.runs) }), abort.signal, runsAfter);
+    void load<{ tasks: Task[] }>(
+      'tasks', 'tasks', (list) => (tasks.value = list.tasks), abort.signal, (list, event) => ({ tasks: tasksAfter(list.tasks, event) }),
+    );
+    void load<AlertList>('alerts', 'alerts', (list) => (alerts.value = list), abort.signal, alertsAfter);
     return () => abort.abort();
   });
   effect(() => {
@@ -132,7 +137,7 @@ export function startStore(): void {
     if (id === null || session.value !== 'signed-in') return;
     if (detail.peek()?.id !== id) detail.value = null;
     const abort = new AbortController();
-    void load<RunDetail>('run', runPath(id), (value) => (detail.value = value), abort.signal);
+    void load<RunDetail>('run', runPath(id), (value) => (detail.value = value), abort.signal, applyToDetail);
     return () => {
       abort.abort();
       setFailure('run', null);

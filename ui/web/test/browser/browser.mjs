@@ -9,10 +9,25 @@ export async function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
 }
 
+let shown = [];
+
+/** What the pages of the profile that was closed last showed: each address, and the text of its sheet or of all of it. */
+export const lastShown = () => shown.join('\n');
+
+async function textOf(page) {
+  const text = await page.evaluate(() => (document.querySelector('dialog[open]') ?? document.body).innerText).catch((error) => String(error));
+  return `${page.url()}\n${text.replace(/^/gm, '    ')}`;
+}
+
 /** A browser profile; all that its pages complain about is in `complaints`. */
 export async function profile(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
   context.complaints = [];
+  const close = context.close.bind(context);
+  context.close = async () => {
+    shown = await Promise.all(context.pages().map(textOf));
+    await close();
+  };
   context.on('page', (page) => {
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) context.complaints.push(`${page.url()}: ${message.text()}`);

@@ -1,7 +1,7 @@
 // Browser tests against the real daemon: node test/browser/run.mjs [part of a name]. The page has to be built into the
 // daemon. DELTASCOPE names the program, CHROMIUM the browser.
 import { readdirSync } from 'node:fs';
-import { launch } from './browser.mjs';
+import { lastShown, launch } from './browser.mjs';
 
 const wanted = process.argv[2] ?? '';
 const files = readdirSync(new URL('./cases/', import.meta.url)).filter((name) => name.endsWith('.mjs')).sort();
@@ -20,7 +20,7 @@ for (const file of files) {
       console.log(`ok    ${title}  ${((Date.now() - started) / 1000).toFixed(1)} s`);
     } catch (error) {
       failed += 1;
-      console.log(`FAIL  ${title}\n${error.stack ?? error}`);
+      console.log(`FAIL  ${title}\n${error.stack ?? error}\n  the pages showed:\n${lastShown()}`);
     }
   }
 }
