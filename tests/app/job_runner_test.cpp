@@ -87,6 +87,41 @@ TEST_F(JobRunnerTest, APlanWaitsForNoTask)
     end.set_value();
 }
 
+TEST_F(JobRunnerTest, SaysWhenTheLastShortJobHasEnded)
+{
+    std::atomic<int> times = 0;
+    std::promise<void> idle;
+    runner = std::make_unique<JobRunner>(bus, 2, [&] {
+        if (++times == 1)
+            idle.set_value();
+    });
+    std::promise<void> end;
+    const std::shared_future<void> ended = end.get_future().share();
+    const auto wait = [ended](JobId, TaskContext&) {
+        ended.wait();
+        return nothing();
+    };
+    std::promise<void> goOn;
+    const std::shared_future<void> mayEnd = goOn.get_future().share();
+    const JobId follows = start(
+        [mayEnd](JobId, TaskContext&) {
+            mayEnd.wait();
+            return nothing();
+        },
+        JobRunner::Life::Long);
+    const std::vector<JobId> jobs { start(wait), start(wait), start(wait) };
+    EXPECT_TRUE(outcomeOf(start([](JobId, TaskContext&) { return nothing(); }, JobRunner::Life::Plan)));
+    EXPECT_EQ(times, 0) << "others are at work";
+    end.set_value();
+    EXPECT_EQ(idle.get_future().wait_for(60s), std::future_status::ready) << "a long-lived job is no obstacle";
+    for (const JobId job : jobs)
+        EXPECT_EQ(runner->job(job)->state, JobState::Done);
+    goOn.set_value();
+    EXPECT_TRUE(outcomeOf(follows));
+    runner.reset();
+    EXPECT_EQ(times, 1);
+}
+
 TEST_F(JobRunnerTest, AJobEndsWithItsResult)
 {
     const JobId job = start([](JobId, TaskContext&) { return nothing(); });

@@ -387,6 +387,63 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
     EXPECT_TRUE(withoutNotice > 0 || test::UnderSanitizer); // which tries too few calls to say
 }
 
+TEST_F(FakeDeviceTest, BatchesThatNobodyUsesAreReleased)
+{
+    const Work expected(*DiffBackends::builtin().all().front());
+    const auto backend = test::deviceBackend();
+    backend->releaseIdle(); // does not open the device
+    EXPECT_EQ(test::counts().calls, 0U);
+    EXPECT_TRUE(Work(*backend) == expected);
+    EXPECT_GT(test::counts().buffers, 0U);
+    backend->releaseIdle();
+    EXPECT_EQ(test::counts().buffers, 0U);
+    EXPECT_EQ(test::counts().streams, 0U);
+    EXPECT_TRUE(Work(*backend) == expected);
+    EXPECT_TRUE(backend->notices().empty());
+}
+
+TEST_F(FakeDeviceTest, ABatchThatIsUsedIsNotReleased)
+{
+    const auto backend = test::deviceBackend();
+    const Bytes before(1 << 16);
+    Bytes after = before;
+    after[4] = std::byte { 1 };
+    std::vector<std::uint32_t> found;
+    const auto find = backend->find(2, [&](const ChangedBlock& block) -> Result<void> {
+        found.insert(found.end(), block.positions.begin(), block.positions.end());
+        return {};
+    });
+    ASSERT_TRUE(find->add(before, after));
+    backend->releaseIdle();
+    ASSERT_TRUE(find->finish());
+    EXPECT_EQ(found, (std::vector<std::uint32_t> { 2 }));
+    EXPECT_EQ(backend->share()->byDevice, before.size() + after.size());
+}
+
+TEST_F(FakeDeviceTest, WhatHadNoRoomIsTriedAgainBehindARelease)
+{
+    const auto streamsOf = [](const DeviceBackend& backend) {
+        const Work work(backend);
+        return test::counts().streams;
+    };
+    const std::uint64_t all = streamsOf(*test::deviceBackend());
+    const std::uint64_t calls = test::counts().calls;
+    bool wasTried = false;
+    for (std::uint64_t call = 1; call <= calls && !wasTried; ++call) {
+        test::FakeDriverPlan plan;
+        plan.failAtCall = call;
+        plan.failWith = cuda::OutOfMemory;
+        test::plan(plan);
+        const auto backend = test::deviceBackend();
+        if (!backend->isSupportedHere() || streamsOf(*backend) == all || streamsOf(*backend) == all)
+            continue; // it was tried again at once
+        backend->releaseIdle();
+        EXPECT_EQ(streamsOf(*backend), all);
+        wasTried = true;
+    }
+    EXPECT_TRUE(wasTried);
+}
+
 TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
 {
     test::FakeDriverPlan plan;

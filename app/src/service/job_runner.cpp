@@ -17,8 +17,9 @@ double seconds(std::chrono::steady_clock::duration duration) { return std::chron
 
 }
 
-JobRunner::JobRunner(EventBus& bus, unsigned threads)
+JobRunner::JobRunner(EventBus& bus, unsigned threads, std::function<void()> whenIdle)
     : m_bus(bus)
+    , m_whenIdle(std::move(whenIdle))
 {
     for (unsigned i = 0; i < std::max(1U, threads); ++i)
         m_threads.emplace_back([this](std::stop_token stop) { workerLoop(m_tasks, std::move(stop)); });
@@ -68,6 +69,7 @@ JobId JobRunner::start(std::string title, Life life, Work work)
     } else {
         Queue& queue = life == Life::Plan ? m_plans : m_tasks;
         queue.jobs.push_back(job);
+        ++m_atWork;
         queue.filled.notify_one();
     }
     return job->id;
@@ -126,6 +128,7 @@ void JobRunner::workerLoop(Queue& queue, std::stop_token stop)
             queue.jobs.pop_front();
         }
         runJob(job);
+        leaveWork();
     }
 }
 
@@ -154,6 +157,18 @@ void JobRunner::endJob(Job& job, Result<JobResult> outcome)
     }
     const std::lock_guard publishing(m_publishing);
     m_bus.publish(JobFinished { job.id, std::move(outcome) });
+}
+
+/// A job has ended that is not long-lived.
+void JobRunner::leaveWork()
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        if (--m_atWork > 0)
+            return;
+    }
+    if (m_whenIdle)
+        m_whenIdle();
 }
 
 /// Threads that end now, or have.

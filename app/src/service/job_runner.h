@@ -29,7 +29,9 @@ public:
     enum class Life : std::uint8_t { Short, Plan, Long };
     static constexpr unsigned PlanThreads = 2;
 
-    JobRunner(EventBus& bus, unsigned threads);
+    /// `whenIdle`: called when the last short job or plan has ended and none waits, by the thread that ran it and
+    /// without a lock; another one may begin meanwhile. Empty: nothing.
+    JobRunner(EventBus& bus, unsigned threads, std::function<void()> whenIdle = {});
     ~JobRunner();
 
     /// A long-lived job for which the system gives no thread fails with Io.
@@ -66,11 +68,13 @@ private:
     void tickerLoop(std::stop_token stop);
     void runJob(const std::shared_ptr<Job>& job);
     void endJob(Job& job, Result<JobResult> outcome);
+    void leaveWork();
     std::vector<std::jthread> takeEndedThreads();
     static void sample(Job& job);
     static JobView view(const Job& job);
 
     EventBus& m_bus;
+    std::function<void()> m_whenIdle;
     std::mutex m_publishing; ///< one at a time and before m_mutex, so that no progress follows the end of its job
     mutable std::mutex m_mutex;
     std::condition_variable_any m_tick;
@@ -78,6 +82,7 @@ private:
     Queue m_plans;
     std::map<JobId, std::shared_ptr<Job>> m_jobs;
     std::uint64_t m_nextId = 1;
+    std::size_t m_atWork = 0; ///< short jobs and plans that run or wait
     std::vector<std::jthread> m_threads; ///< of the runner
     std::vector<std::pair<std::shared_ptr<Job>, std::jthread>> m_ownThreads; ///< of long-lived jobs
 };

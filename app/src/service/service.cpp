@@ -61,7 +61,7 @@ public:
         , m_records(std::move(records))
         , m_disk(makeFileSystem())
         , m_settings(settings)
-        , m_runner(m_bus, settings.jobsAtOnce)
+        , m_runner(m_bus, settings.jobsAtOnce, [this] { m_device->releaseIdle(); })
     {
         m_bench.layouts = builtinLayouts();
         m_bench.catalog = m_catalog.get();

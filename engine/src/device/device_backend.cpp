@@ -45,6 +45,11 @@ public:
         const DevicePool* const opened = m_opened;
         return opened ? std::optional(opened->share()) : std::nullopt;
     }
+    void releaseIdle() const noexcept override
+    {
+        if (DevicePool* const opened = m_opened)
+            opened->closeIdle();
+    }
 
     std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept override
     {

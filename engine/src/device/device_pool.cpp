@@ -26,8 +26,9 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
     DS_TRY(const DeviceInfo info, pool->describe());
     const std::uint64_t allowed = memory.value_or(std::min(info.freeBytes / FreeShare, MostMemory));
     pool->m_idle.reserve(MostSlots); // giveBack() is called where nothing may fail
-    pool->m_most = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
-    if (pool->m_most == 0)
+    pool->m_allowed = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
+    pool->m_most = pool->m_allowed;
+    if (pool->m_allowed == 0)
         return fail(Code::NoSpace,
                     fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB; --device-memory "
                                 "allows more",
@@ -92,6 +93,14 @@ void DevicePool::giveBack(std::unique_ptr<DeviceSlot> slot, const std::optional<
     }
     const std::lock_guard lock(m_mutex);
     m_idle.push_back(std::move(slot));
+}
+
+void DevicePool::closeIdle() noexcept
+{
+    const std::lock_guard lock(m_mutex); // until they are closed, so that nobody opens more than fit
+    m_open -= m_idle.size();
+    m_idle.clear(); // keeps its room
+    m_most = m_allowed;
 }
 
 void DevicePool::drop(const Error& error)

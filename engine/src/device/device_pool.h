@@ -30,6 +30,8 @@ public:
     /// `failure`: of the device. Then the slot is closed, notices() reports it, and nobody gets a slot any more if the
     /// device does not recover from it.
     void giveBack(std::unique_ptr<DeviceSlot> slot, const std::optional<Error>& failure);
+    /// Closes the slots that nobody has taken. What had no room before is tried again.
+    void closeIdle() noexcept;
     std::vector<Error> notices() const;
     /// Bytes of batches that were done, of both sides of a pair; `byDevice`: else the processor did them.
     void count(std::size_t bytes, bool byDevice) noexcept { (byDevice ? m_byDevice : m_byProcessor) += bytes; }
@@ -52,7 +54,8 @@ private:
     std::atomic<std::uint64_t> m_byDevice = 0;
     std::atomic<std::uint64_t> m_byProcessor = 0;
     mutable std::mutex m_mutex; ///< guards what follows
-    std::size_t m_most = 0; ///< slots
+    std::size_t m_allowed = 0; ///< slots
+    std::size_t m_most = 0; ///< likewise, as far as there was room
     std::size_t m_open = 0; ///< slots, taken or idle
     std::vector<std::unique_ptr<DeviceSlot>> m_idle;
     std::vector<Error> m_notices;

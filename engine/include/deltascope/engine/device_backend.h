@@ -20,8 +20,8 @@ struct DeviceShare {
 /// batches: measure(), find() and patch() copy them to it, two by turns, and results back. To copy one block takes
 /// longer than to compare it, so the processor does single blocks. Where the device fails, the processor repeats the
 /// batch, so every result is right, and notices() reports it; this object does not use a device again that did not
-/// recover. Memory: 8 batches, each 32 MiB of the device and as much of the host, pinned, are kept until the end. Any
-/// thread.
+/// recover. Memory: at most 8 batches, each 32 MiB of the device and as much of the host, pinned, are kept until
+/// releaseIdle(). Any thread.
 class DeviceBackend : public DiffBackend {
 public:
     using Load = std::function<Result<const DeviceModule*>()>;
@@ -35,6 +35,8 @@ public:
     virtual Result<DeviceInfo> describe() const = 0;
     /// Of all batches so far; nothing: the device was not opened. Does not open it.
     virtual std::optional<DeviceShare> share() const noexcept = 0;
+    /// Frees the memory of batches that nobody works on; the next work allocates it again. The device stays open.
+    virtual void releaseIdle() const noexcept = 0;
 };
 
 /// Loads the module of a file, once for each, and never unloads it. Errors: Unsupported (there is none, or one of
