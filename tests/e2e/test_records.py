@@ -83,6 +83,18 @@ class Records(E2ETest):
         self.assertEqual(self.run_ds("verify", run.source, *run.base_args).code, DAMAGED)
         self.refused(self.run_ds("digest", run.at(3), *run.base_args), code=DAMAGED, word="DS-REWRITTEN")
 
+    def test_a_rewritten_anchor_is_not_sampled(self):
+        run = self.make_run(tensors=3, elements=16384, steps=3)
+        sample = ["cost", run.source, "--lr", "1e-6"]
+        self.ok("verify", run.source)
+        self.ok(*sample)
+        anchor = os.path.join(run.source, "anchors", "step_000001.safetensors")
+        flip(anchor, os.path.getsize(anchor) - 1)
+        self.refused(self.run_ds(*sample), code=DAMAGED, word="DS-REWRITTEN")
+        self.ok("cost", run.source)  # reads no weights
+        self.ok("verify", run.source, "--accept-rewritten")
+        self.ok(*sample)
+
     def test_a_copy_with_equal_bytes_is_welcome(self):
         run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
         self.ok("verify", run.source)

@@ -1,7 +1,8 @@
 #include "deltascope/engine/cost.h"
 
 #include "deltascope/base/bytes.h"
-#include "deltascope/engine/parallel.h"
+#include "deltascope/engine/operations.h"
+#include "deltascope/engine/walk.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,9 +12,9 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::uint64_t SampleBytes = 16 * 1024; ///< of one look
-constexpr std::uint64_t MostSamples = (64ULL << 20) / SampleBytes; ///< of all tensors together
-constexpr std::uint64_t MostSamplesOfTensor = 64;
+constexpr std::uint64_t MostBytes = 64ULL << 20; ///< of all tensors together
+constexpr std::uint64_t MostBytesOfTensor = 1ULL << 20;
+constexpr std::uint64_t LeastBytesOfLook = 16 * 1024;
 constexpr std::uint64_t LeastElements = 4096;
 
 double halfValue(std::uint16_t bits)
@@ -51,6 +52,12 @@ struct Spread {
             squares += value * value;
         }
     }
+    void add(const Spread& other)
+    {
+        count += other.count;
+        sum += other.sum;
+        squares += other.squares;
+    }
     double sigma() const
     {
         if (count == 0)
@@ -60,90 +67,92 @@ struct Spread {
     }
 };
 
-bool isWeight(const TensorEntry& entry)
+bool isWeight(const TensorInfo& tensor)
 {
-    if (!entry.info() || entry.info()->shape.size() < 2 || entry.info()->elements() < LeastElements)
-        return false;
-    return entry.info()->dtype == Dtype::BF16 || entry.info()->dtype == Dtype::F16 || entry.info()->dtype == Dtype::F32;
+    return tensor.shape.size() >= 2 && tensor.elements() >= LeastElements
+        && (tensor.dtype == Dtype::BF16 || tensor.dtype == Dtype::F16 || tensor.dtype == Dtype::F32);
 }
 
-/// The complete state that rebuilding the newest step starts from.
-Result<std::optional<OpenVersion>> openState(const Run& run, TaskContext& task)
+/// The complete state that rebuilding the newest step starts from. Nothing: the run has none.
+std::optional<Plan> planOfStart(const Run& run)
 {
-    OpenVersion state;
-    const Version* latest = run.latest();
-    const Result<Plan> plan =
-        latest ? planFor(run, *latest) : Result<Plan>(fail(Code::NotFound, "the run has no version"));
-    if (plan && !plan->fromExternalBase) {
-        state.store = run.store;
-        state.layout = run.layout;
-        const PlanLink& first = plan->links.front();
-        state.objects = run.versions[first.version].objectsOf(first.form);
-    } else if (run.base) {
-        state.store = run.base->store;
-        state.layout = run.base->layout;
-        state.objects = run.base->objects;
-    } else {
-        return std::optional<OpenVersion>();
-    }
-    DS_TRY(state.index, state.layout->index(*state.store, state.objects, task));
-    return std::optional(std::move(state));
+    Plan start;
+    const Version* const latest = run.latest();
+    const Result<Plan> plan = latest ? planFor(run, *latest) : Result<Plan>(Plan {});
+    if (plan && !plan->links.empty() && !plan->fromExternalBase)
+        start.links.push_back(plan->links.front());
+    else if (run.base)
+        start.fromExternalBase = true;
+    else
+        return std::nullopt;
+    return start;
 }
 
-Result<WeightScale> sampleTensor(const OpenVersion& state, const TensorEntry& entry, std::uint64_t samples,
-                                 TaskContext& task)
+/// Adds looks at a tensor, spread over all of it; each begins with a block.
+void addLooks(const State& state, std::size_t tensor, std::uint64_t mostBytes, std::vector<TensorSlice>& looks)
 {
-    const TensorInfo& tensor = *entry.info();
-    const std::uint64_t blocks = (tensor.bytes() + SampleBytes - 1) / SampleBytes;
-    const std::uint64_t looks = std::min(samples, blocks);
-    WeightScale scale { tensor.name, tensor.dtype, tensor.elements(), 0, 0 };
-    Spread spread;
-    for (std::uint64_t i = 0; i < looks; ++i) {
-        DS_CHECK(task.checkpoint());
-        const std::uint64_t begin = blocks * i / looks * SampleBytes;
-        const std::uint64_t end = std::min(begin + SampleBytes, tensor.bytes());
-        DS_TRY(const std::unique_ptr<PatchStream> stream,
-               state.layout->open(*state.store, state.objects, state.index, entry, tensor, { &task, SampleBytes, {} }));
-        if (begin > 0 && !stream->seekable())
-            break; // reading all that lies before is no sample
-        DS_TRY(const PatchPiece piece, stream->next(begin, end));
-        const FullBlock* block = std::get_if<FullBlock>(&piece);
-        if (!block)
-            return fail(Code::Internal, "a complete tensor was read as a patch", entry.name());
-        spread.add(block->bytes, tensor.dtype);
-        scale.sampledBytes += end - begin;
-        task.addDone(end - begin);
+    const TensorInfo& info = state.tensors()[tensor];
+    const std::uint64_t width = bitsOf(info.dtype) / 8;
+    const std::uint64_t block = blockBytesOf(info.dtype);
+    const std::uint64_t blocks = (info.bytes() + block - 1) / block;
+    const std::uint64_t count = std::clamp<std::uint64_t>(mostBytes / LeastBytesOfLook, 1, blocks);
+    const std::uint64_t bytes = std::min(block, mostBytes / count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t begin = blocks * i / count * block;
+        looks.push_back({ tensor, begin / width, std::min(begin + bytes, info.bytes()) / width });
     }
-    scale.sigma = spread.sigma();
-    return scale;
+}
+
+Result<std::vector<WeightScale>> sample(const State& state, const WalkMeans& means, TaskContext& task)
+{
+    const TensorRange tensors = state.tensors();
+    std::vector<std::size_t> weights;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (isWeight(tensors[i]))
+            weights.push_back(i);
+    }
+    std::stable_sort(weights.begin(), weights.end(),
+                     [&](std::size_t a, std::size_t b) { return tensors[a].bytes() > tensors[b].bytes(); });
+    weights.resize(std::min<std::size_t>(weights.size(), MostBytes / LeastBytesOfLook));
+    std::vector<WeightScale> scales;
+    if (weights.empty())
+        return scales;
+    std::vector<TensorSlice> looks;
+    std::vector<std::size_t> scaleOf; ///< of each look
+    for (const std::size_t weight : weights) {
+        addLooks(state, weight, std::min(MostBytesOfTensor, MostBytes / weights.size()), looks);
+        scaleOf.resize(looks.size(), scales.size());
+        scales.push_back({ tensors[weight].name, tensors[weight].dtype, tensors[weight].elements(), 0, 0 });
+    }
+    DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(looks, { means }));
+    std::vector<Spread> spreads(looks.size());
+    const SliceWork add = [&](std::size_t look, SliceReader& reader) {
+        return forEachBlock(reader, task,
+                            [&](ByteSpan block) { spreads[look].add(block, walk->tensor(look).dtype); });
+    };
+    DS_CHECK(walkTensors(*walk, means.threads, task, add));
+    std::vector<Spread> sums(scales.size());
+    for (std::size_t look = 0; look < looks.size(); ++look) {
+        const SliceBytes bytes = bytesOf(looks[look], walk->tensor(look));
+        sums[scaleOf[look]].add(spreads[look]);
+        scales[scaleOf[look]].sampledBytes += bytes.end - bytes.begin;
+    }
+    for (std::size_t i = 0; i < scales.size(); ++i)
+        scales[i].sigma = sums[i].sigma();
+    return scales;
 }
 
 }
 
 Result<std::vector<WeightScale>> sampleWeightScales(Workbench& bench, const Run& run, TaskContext& task)
 {
-    DS_TRY(const std::optional<OpenVersion> state, openState(run, task));
-    if (!state)
+    const std::optional<Plan> start = planOfStart(run);
+    if (!start)
         return std::vector<WeightScale>();
-    std::vector<const TensorEntry*> weights;
-    for (const TensorEntry& entry : state->index.tensors) {
-        if (isWeight(entry))
-            weights.push_back(&entry);
-    }
-    std::stable_sort(weights.begin(), weights.end(), [](const TensorEntry* a, const TensorEntry* b) {
-        return a->info()->bytes() > b->info()->bytes();
-    });
-    weights.resize(std::min<std::size_t>(weights.size(), MostSamples));
-    std::vector<WeightScale> scales(weights.size());
-    if (weights.empty())
-        return scales;
-    const std::uint64_t samples = std::min(MostSamplesOfTensor, MostSamples / weights.size());
+    DS_TRY(const PathPtr state, openChecked(bench, run, *start, false, task));
+    DS_TRY(const WalkMeans means, bench.means());
     task.beginPhase("sample of weights", 0);
-    DS_CHECK(forEachParallel(bench.threads, weights.size(), task, [&](std::size_t i) -> Result<void> {
-        DS_TRY(scales[i], sampleTensor(*state, *weights[i], samples, task));
-        return {};
-    }));
-    return scales;
+    return ifSound(sample(*state, means, task), { state.get() }, task);
 }
 
 } // namespace deltascope

@@ -69,12 +69,14 @@ struct TensorReplay::State {
         const std::size_t count = std::min(left, MaxStreams);
         StreamOptions streamOptions;
         streamOptions.task = &task;
-        streamOptions.bufferBytes =
+        const std::uint64_t buffer =
             std::clamp<std::uint64_t>(StreamMemory / (2 * std::max<std::size_t>(1, count)), 8 * 1024, 512 * 1024);
         streamOptions.scratchFolder = options.means.scratchFolder;
         std::uint64_t working = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const TensorLink& from = entries[nextEntry + i];
+            // Of a complete tensor nothing has to be read but the slice.
+            streamOptions.bufferBytes = from.version->index.full ? std::min(buffer, end - begin) : buffer;
             Result<std::unique_ptr<PatchStream>> stream = from.version->layout->open(
                 *from.version->store, from.version->objects, from.version->index, *from.entry, tensor, streamOptions);
             if (!stream)

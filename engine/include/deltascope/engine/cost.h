@@ -142,7 +142,8 @@ struct WeightScale {
 };
 /// Reads at most 64 MiB, evenly spread, of the complete state that the newest restorable step starts from, else of the
 /// external base: BF16, F16 and F32 tensors with two or more dimensions and at least 4,096 elements, the largest first.
-/// Empty where no such state is known. Errors: those of Layout::index and Layout::open.
+/// Empty where no such state is known. Errors: Rewritten, Digest (its bytes differ from the record), those of
+/// openChecked().
 Result<std::vector<WeightScale>> sampleWeightScales(Workbench& bench, const Run& run, TaskContext& task);
 
 /// Share of weights whose stored bits an Adam step changes, 0 to 1, for normally distributed weights that are rounded
