@@ -1,10 +1,19 @@
 # DELTASCOPE_DEVICE_BUILD: what program and module for CUDA devices are built from. They work together only if it is equal.
 file(GLOB_RECURSE DEVICE_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cuda/src/*)
-list(APPEND DEVICE_SOURCES
-    ${PROJECT_SOURCE_DIR}/engine/include/deltascope/engine/device_module.h
-    ${PROJECT_SOURCE_DIR}/engine/include/deltascope/engine/diff_backend.h
-    ${PROJECT_SOURCE_DIR}/engine/include/deltascope/engine/element_difference.h
-    ${PROJECT_SOURCE_DIR}/engine/include/deltascope/engine/number_format.h)
+list(APPEND DEVICE_SOURCES ${PROJECT_SOURCE_DIR}/engine/include/deltascope/engine/device_module.h)
+# And the headers of the engine that these include: they say what the values that cross look like, and mean.
+set(unread ${DEVICE_SOURCES})
+while(unread)
+    list(POP_FRONT unread source)
+    file(STRINGS ${source} includes REGEX "^#include \"deltascope/")
+    foreach(include IN LISTS includes)
+        string(REGEX REPLACE ".*\"(.*)\".*" "${PROJECT_SOURCE_DIR}/engine/include/\\1" header "${include}")
+        if(NOT header IN_LIST DEVICE_SOURCES)
+            list(APPEND DEVICE_SOURCES ${header})
+            list(APPEND unread ${header})
+        endif()
+    endforeach()
+endwhile()
 list(SORT DEVICE_SOURCES)
 set(digests ${PROJECT_VERSION})
 foreach(source IN LISTS DEVICE_SOURCES)

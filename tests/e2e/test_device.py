@@ -113,6 +113,35 @@ class Device(E2ETest):
         self.assertIn("a device of a test", {check["name"]: check for check in self.ok_json(
             "doctor", env=self.with_device())["checks"]}["cuda"]["detail"])
 
+    def test_a_module_of_another_build_is_refused(self):
+        run = self.make_run("run", tensors=2, elements=600, steps=2)
+        with open(MODULE, "rb") as file:
+            content = file.read()
+        version = re.search(r"\d+\.\d+\.\d+", self.ok("--version").out).group()
+        builds = set(re.findall(rb"(?<=\0)" + re.escape(version).encode() + rb"-[0-9a-f]{16}(?=\0)", content))
+        self.assertEqual(len(builds), 1, builds)
+        other = self.path("other.so")
+        with open(other, "wb") as file:
+            file.write(content.replace(builds.pop(), f"{version}-0123456789abcdef".encode()))
+        env = {**self.with_device(), "DELTASCOPE_CUDA_MODULE": other}
+        outcome = self.run_ds("diff", run.at(1), run.at(2), env=env)
+        self.refused(outcome, OTHER)
+        self.assertIn("belongs to another build of this program", outcome.err)
+        self.assertIn("another build", {check["name"]: check for check in self.ok_json("doctor", env=env)["checks"]}["cuda"]["detail"])
+        self.assertIn(self.run_ds("diff", run.at(1), run.at(2)).code, (0, 1), "who asks for no device is not concerned")
+
+    def test_the_module_that_is_built_exports_one_function_and_says_that_there_is_no_driver(self):
+        real = os.environ["DELTASCOPE_CUDA"]
+        if not real:
+            self.skipTest("no module for CUDA devices was built: there is no nvcc")
+        listed = subprocess.run(["nm", "-D", "--defined-only", real], capture_output=True, text=True, check=True).stdout
+        self.assertEqual([line.split()[-1] for line in listed.splitlines()], ["deltascope_device_module"])
+        needed = subprocess.run(["objdump", "-p", real], capture_output=True, text=True, check=True).stdout
+        self.assertNotRegex(needed, r"NEEDED\s+libcu", "the driver is looked up when it is used, and no library of CUDA is needed")
+        cuda = {check["name"]: check for check in self.ok_json("doctor", env=self.environment(DELTASCOPE_CUDA_MODULE=real))["checks"]}["cuda"]
+        self.assertNotIn("another build", cuda["detail"])
+        self.assertRegex(cuda["detail"], r"libcuda\.so\.1|driver|compute capability")
+
     def publish_steps(self, into, steps, folder, keep=KEEP_ON_DEVICE, **extra):
         os.makedirs(folder, exist_ok=True)
         return subprocess.run([os.environ["DELTASCOPE_PUBLISH_STEPS"], MODULE, into, str(steps), folder, str(keep)],

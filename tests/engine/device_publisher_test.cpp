@@ -5,6 +5,7 @@
 #include "session.h"
 #include "support/device.h"
 #include "support/fake_driver.h"
+#include "support/sanitizer.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -213,8 +214,21 @@ Model stateOf(const std::string& folder, std::int64_t step, const std::string& b
 
 class FromDevice : public testing::Test {
 protected:
-    void SetUp() override { test::plan({}); }
-    void TearDown() override { test::plan({}); }
+    void SetUp() override
+    {
+        test::plan({});
+        m_before = test::counts();
+    }
+    void TearDown() override
+    {
+        test::plan({});
+        const test::FakeDriverCounts now = test::counts();
+        EXPECT_EQ(now.buffers, m_before.buffers) << "no publisher leaves anything";
+        EXPECT_EQ(now.streams, m_before.streams);
+        EXPECT_EQ(now.events, m_before.events);
+        EXPECT_EQ(now.contexts, m_before.contexts);
+        EXPECT_EQ(now.modules, m_before.modules);
+    }
 
     /// The checkpoint that a run of slime-v2 starts from.
     std::string makeBase(const Model& model)
@@ -225,6 +239,9 @@ protected:
 
     test::TempDir folder;
     Trainer trainer;
+
+private:
+    test::FakeDriverCounts m_before; ///< with what the trainer has
 };
 
 TEST_F(FromDevice, EveryStepOfARunIsWhatTheTensorsHeld)
@@ -502,6 +519,37 @@ TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)
     }
     EXPECT_GT(calls, 20U);
     EXPECT_GT(unproven, 3);
+}
+
+TEST_F(FromDevice, ALostDeviceEndsThePublisherAndTheRunHoldsWhatWasPut)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    bool wasLost = true;
+    for (std::uint64_t failing = 1; wasLost; failing += test::UnderSanitizer ? 9 : 2) {
+        const std::string into = folder.path(fmt::format("run-{}", failing));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = failing;
+        plan.failWith = 700;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        const std::string failed = test::counts().failed;
+        wasLost = !failed.empty();
+        EXPECT_EQ(outcome.empty() && publisher.step.proven != 0, !wasLost) << failed << ' ' << outcome;
+        const std::int64_t put = outcome.empty() ? publisher.step.step : 1;
+        if (wasLost) {
+            EXPECT_NE(publisher.publish(trainer.tensors(), "c"), "") << failed;
+        }
+        test::plan({});
+        EXPECT_EQ(stateOf(into, put), outcome.empty() ? second : first) << failed;
+        EXPECT_EQ(stateOf(into, put + 1), Model()) << failed;
+    }
 }
 
 /// As bad memory or a kernel of somebody else would do it.

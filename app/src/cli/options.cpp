@@ -78,8 +78,8 @@ void describe(CLI::App& program, Options& options)
         ->type_name("NAME");
     program
         .add_option("--device-memory", options.deviceMemory,
-                    "memory of the device (2GB) that --backend cuda may take; default: a tenth of what is free, at "
-                    "most 1 GiB")
+                    "memory of the device (128MiB) that --backend cuda may take, 256 MiB at most; default: a tenth of "
+                    "what is free")
         ->type_name("SIZE");
 
     CLI::App* log = program.add_subcommand(

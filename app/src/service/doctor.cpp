@@ -168,14 +168,15 @@ void examineDevice(Examination& examination, const DeviceBackend& device, const 
                          false);
         return;
     }
-    examination.note("cuda", info,
-                     info ? fmt::format("{}, compute capability {}.{}, {} of {} MiB free, driver for CUDA {}.{}, {}; "
-                                        "--backend cuda uses it; the processor compares states in files faster",
-                                        info->name, info->major, info->minor, info->freeBytes >> 20,
-                                        info->totalBytes >> 20, info->driverVersion / 1000,
-                                        info->driverVersion % 1000 / 10, module)
-                          : "",
-                     false);
+    examination.note(
+        "cuda", info,
+        info ? fmt::format("{}, compute capability {}.{}, {} of {} MiB free, driver for CUDA {}.{}, {}; "
+                           "--backend cuda uses it; its batches are proven on a driver of the tests, not on a "
+                           "device; the processor compares states in files faster",
+                           info->name, info->major, info->minor, info->freeBytes >> 20, info->totalBytes >> 20,
+                           info->driverVersion / 1000, info->driverVersion % 1000 / 10, module)
+             : "",
+        false);
 }
 
 }

@@ -8,7 +8,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::uint64_t MostMemory = std::uint64_t { 1 } << 30;
 constexpr std::uint64_t FreeShare = 10;
 constexpr std::size_t MostSlots = 8; ///< 256 MiB of pinned memory, with what their queues need at most
 
@@ -24,7 +23,7 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
         return fail(errorOf(fault));
     std::unique_ptr<DevicePool> pool(new DevicePool(*module, device));
     DS_TRY(const DeviceInfo info, pool->describe());
-    const std::uint64_t allowed = memory.value_or(std::min(info.freeBytes / FreeShare, MostMemory));
+    const std::uint64_t allowed = memory.value_or(info.freeBytes / FreeShare);
     pool->m_idle.reserve(MostSlots); // giveBack() is called where nothing may fail
     pool->m_allowed = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
     pool->m_most = pool->m_allowed;

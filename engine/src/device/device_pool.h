@@ -15,7 +15,7 @@ namespace deltascope {
 /// thread.
 class DevicePool {
 public:
-    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free, at most 1 GiB. Errors:
+    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free. Errors:
     /// Unsupported (no module, driver or device), NoSpace (not one slot fits), Io.
     static Result<std::unique_ptr<DevicePool>> open(const DeviceBackend::Load& load,
                                                     std::optional<std::uint64_t> memory);

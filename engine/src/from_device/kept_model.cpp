@@ -333,6 +333,8 @@ Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& chan
             }
             found[i].positions.resize(places[n].found);
             found[i].values.resize(places[n].found * width);
+            found[i].positions.shrink_to_fit(); // they live until the step is put
+            found[i].values.shrink_to_fit();
             changes.changedElements += places[n].found;
             changes.bytesDown += places[n].found * (sizeof(std::uint16_t) + width);
         }

@@ -33,8 +33,7 @@ struct Settings {
     std::uint32_t jobsAtOnce = 2;
     std::string diffBackend; ///< force one by name; empty: the fastest of the processor
     std::string cudaModule; ///< file of the module for CUDA devices; need not exist
-    std::optional<std::uint64_t>
-        deviceMemory; ///< bytes of such a device; nothing: a tenth of what is free, at most 1 GiB
+    std::optional<std::uint64_t> deviceMemory; ///< bytes of such a device; nothing: a tenth of what is free
     WatchPeriods watch;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
     std::string configFile = {}; ///< docs/configuration.md; need not exist; empty: none

@@ -27,7 +27,7 @@ public:
     using Load = std::function<Result<const DeviceModule*>()>;
 
     /// `processor`: what does the work of a device that fails.
-    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free, at most 1 GiB.
+    /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free.
     static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const DiffBackend> processor,
                                                      std::optional<std::uint64_t> memory = std::nullopt);
 
