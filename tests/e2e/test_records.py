@@ -95,6 +95,31 @@ class Records(E2ETest):
         self.ok("verify", run.source, "--accept-rewritten")
         self.ok(*sample)
 
+    def test_a_file_of_a_run_is_compared_with_the_records_of_the_run(self):
+        run = self.make_run(tensors=3, elements=4000, steps=3)
+        anchor = os.path.join(run.source, "anchors", "step_000001.safetensors")
+        free = self.path("free.safetensors")
+        shutil.copyfile(anchor, free)
+        acts = [["digest", anchor], ["diff", free, anchor], ["diff", anchor, free]]
+        for act in acts:
+            self.ok(*act)  # nothing is on record
+        self.ok("verify", run.source)
+        shutil.copyfile(free, anchor)  # the same bytes under another identity
+        for act in acts:
+            self.ok(*act)
+        flip(anchor, os.path.getsize(anchor) - 1)
+        for act in acts:
+            self.refused(self.run_ds(*act), code=DAMAGED, word="DS-REWRITTEN")
+        accepted = self.ok_json(*acts[0], "--accept-rewritten")
+        self.assertEqual(accepted["rewritten"], [anchor])
+        into = ["publish", "--into", self.path("into"), "--layout", "trl-v2", "--from", free, "--to", anchor]
+        self.refused(self.run_ds(*into), code=DAMAGED, word="DS-REWRITTEN")
+        self.ok("verify", run.source, "--accept-rewritten")
+        self.ok(*acts[0])
+        self.assertEqual(self.run_ds(*acts[1]).code, 1, "now that is another state")
+        flip(free, os.path.getsize(free) - 1)
+        self.ok("digest", free)  # of which nothing is on record
+
     def test_a_copy_with_equal_bytes_is_welcome(self):
         run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)
         self.ok("verify", run.source)

@@ -142,7 +142,8 @@ Result<OpenState> chooseState(Workbench& bench, const VersionRequest& request, b
     OpenState state;
     if (isSingleFile(request)) {
         DS_TRY(const auto around, openAround(bench, request.source.source));
-        DS_TRY(FileState file, FileState::open(around.first, around.second, task));
+        const ReadRules rules { bench.threads, bench.records, request.acceptRewritten, Replaced::Followed };
+        DS_TRY(FileState file, FileState::open(around.first, around.second, task, rules));
         auto opened = std::make_shared<const FileState>(std::move(file));
         state.file = opened.get();
         state.state = std::move(opened);

@@ -1,5 +1,7 @@
 #include "correspondence.h"
 
+#include "voted_prefixes.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <string_view>
@@ -115,18 +117,27 @@ void correspondByPrefix(Correspondence& found, const State& a, const State& b, c
     const auto adapterInB = std::find_if(found.onlyInB.begin(), found.onlyInB.end(), isOfAdapter);
     const bool wrapsA = adapterInA != found.onlyInA.end();
     const bool wrapsB = adapterInB != found.onlyInB.end();
-    const PrefixMap map = given ? *given : differing(commonPrefix(found.onlyInA), commonPrefix(found.onlyInB));
-    if (map.a == map.b && wrapsA == wrapsB)
-        return;
-    Pairs pairs;
-    if (wrapsA && !wrapsB) {
+    const auto pairsUnder = [&](const PrefixMap& map) {
+        Pairs pairs;
+        if (map.a == map.b && wrapsA == wrapsB)
+            return pairs;
+        if (!wrapsA || wrapsB)
+            return pairsBehind(found.onlyInA, b, map.a, map.b, wrapsB);
         for (const auto& [theirs, own] : pairsBehind(found.onlyInB, a, map.b, map.a, true))
             pairs.emplace_back(own, theirs);
-    } else {
-        pairs = pairsBehind(found.onlyInA, b, map.a, map.b, wrapsB);
-    }
+        return pairs;
+    };
     const std::size_t fewer = std::min(found.onlyInA.size(), found.onlyInB.size());
-    if (pairs.empty() || (!given && pairs.size() * 2 < fewer)) // a name or two that happen to fit
+    const auto areMost = [&](const Pairs& pairs) { return pairs.size() * 2 >= fewer; }; // not a name or two that fit
+    PrefixMap map = given ? *given : differing(commonPrefix(found.onlyInA), commonPrefix(found.onlyInB));
+    Pairs pairs = pairsUnder(map);
+    if (!given && !areMost(pairs)) { // one side has more than that prefix, as a model with a second tower
+        if (std::optional<PrefixMap> voted = votedPrefixes(found.onlyInA, found.onlyInB)) {
+            map = std::move(*voted);
+            pairs = pairsUnder(map);
+        }
+    }
+    if (pairs.empty() || (!given && !areMost(pairs)))
         return;
     FormDifference difference { FormDifference::Kind::Names, map.a, map.b, pairs.size(), 0 };
     if (wrapsA != wrapsB) {

@@ -1,7 +1,6 @@
 #include "replay/checked_reads.h"
 
 #include "deltascope/base/hex.h"
-#include "deltascope/engine/catalog.h"
 #include "deltascope/engine/parallel.h"
 
 #include <algorithm>
@@ -62,6 +61,30 @@ Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t 
                    address,
                    std::nullopt,
                    {} };
+}
+
+/// The same object as the store of the folder around calls it: "run/deltas" and "x" become "run" and "deltas/x". False:
+/// there is no folder around.
+bool moveUp(std::string& uri, std::string& key)
+{
+    const std::size_t end = std::min(uri.find('?'), uri.size()); // behind it are options of the store
+    const std::size_t slash = end == 0 ? std::string::npos : uri.rfind('/', end - 1);
+    const std::size_t scheme = uri.find("://");
+    if (slash == std::string::npos || slash == 0 || (scheme != std::string::npos && slash <= scheme + 2))
+        return false;
+    key = uri.substr(slash + 1, end - slash - 1) + "/" + key;
+    uri.erase(slash, end - slash);
+    return true;
+}
+
+/// What is on record of an object, whichever folder around it was opened as a run.
+Result<std::vector<Sight>> sightsAround(Records& records, std::string uri, std::string key)
+{
+    for (;;) {
+        Result<std::vector<Sight>> found = records.sights(uri, key);
+        if (!found || !found->empty() || !moveUp(uri, key))
+            return found;
+    }
 }
 
 struct WholeDigest {
@@ -146,6 +169,24 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
     return reads;
 }
 
+Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr<const ObjectStore>& store,
+                                                           const ObjectInfo& object, const ReadRules& rules,
+                                                           TaskContext& task)
+{
+    std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
+    reads->m_source = std::make_shared<CheckedStore>(store, rules.replaced);
+    reads->m_base = std::make_shared<CheckedStore>(store, rules.replaced);
+    const std::string where = store->uri() + "/" + object.key;
+    ExpectedLeaves expected;
+    if (rules.records) {
+        DS_TRY(expected,
+               reads->expectedOf(*store, object, sightsAround(*rules.records, store->uri(), object.key), false, where,
+                                 std::nullopt, task));
+    }
+    reads->m_base->add(std::make_unique<ObjectReads>(object, where, std::nullopt, std::move(expected)));
+    return reads;
+}
+
 Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task)
 {
     for (const ObjectInfo& object : version.objects) {
@@ -158,7 +199,10 @@ Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& ver
         const std::optional<std::int64_t> step = inSource ? std::optional(version.step) : std::nullopt;
         ExpectedLeaves expected;
         if (m_rules.records) {
-            DS_TRY(expected, expectedOf(store.inner(), object, version, where, step, task));
+            DS_TRY(expected,
+                   expectedOf(store.inner(), object,
+                              m_rules.records->sights(store.uri(), std::string(version.inSource(object.key))),
+                              !version.mirror.empty(), where, step, task));
         }
         if (!version.mirror.empty() && expected.trusted.empty() && object.sizeBytes > 0)
             ++m_mirrored[version.mirror].notCompared;
@@ -168,14 +212,13 @@ Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& ver
 }
 
 Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const ObjectInfo& object,
-                                                const VersionObjects& version, const std::string& where,
-                                                std::optional<std::int64_t> step, TaskContext& task)
+                                                Result<std::vector<Sight>> found, bool ofMirror,
+                                                const std::string& where, std::optional<std::int64_t> step,
+                                                TaskContext& task)
 {
-    const bool ofMirror = !version.mirror.empty(); // held against what is on record of the source's object
     ExpectedLeaves expected;
     expected.acceptRewritten = m_rules.acceptRewritten && !ofMirror;
     expected.ofMirror = ofMirror;
-    Result<std::vector<Sight>> found = m_rules.records->sights(store.uri(), std::string(version.inSource(object.key)));
     if (!found) {
         if (found.error().code != Code::Catalog)
             return fail(std::move(found.error()));

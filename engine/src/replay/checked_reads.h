@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/catalog.h"
 #include "deltascope/engine/forwarding_store.h"
 #include "deltascope/engine/path_state.h"
 #include "replay/object_reads.h"
@@ -58,6 +59,11 @@ public:
     /// or is known to hold other bytes), those of the records.
     static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
                                                     TaskContext& task);
+    /// One object that is a state by itself, held against what runs around it have put on record of it. base() reads
+    /// it. Errors: as above.
+    static Result<std::shared_ptr<CheckedReads>> ofFile(const std::shared_ptr<const ObjectStore>& store,
+                                                        const ObjectInfo& object, const ReadRules& rules,
+                                                        TaskContext& task);
 
     const std::shared_ptr<CheckedStore>& source() const noexcept { return m_source; }
     const std::shared_ptr<CheckedStore>& base() const noexcept { return m_base; } ///< null without an external base
@@ -79,7 +85,9 @@ private:
     {
     }
     Result<void> addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task);
-    Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object, const VersionObjects& version,
+    /// `found`: what is on record of the object, or of that of the source whose copy in a mirror it is.
+    Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object,
+                                      Result<std::vector<Records::Sight>> found, bool ofMirror,
                                       const std::string& where, std::optional<std::int64_t> step, TaskContext& task);
     Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
                          TaskContext& task);

@@ -4,6 +4,7 @@
 #include "deltascope/engine/safetensors.h"
 #include "format/common/buffered_extent.h"
 #include "format/common/object_names.h"
+#include "replay/checked_reads.h"
 #include "state/same_object.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace deltascope {
 struct FileState::Content {
     std::shared_ptr<const ObjectStore> store;
     ObjectInfo object;
+    std::shared_ptr<CheckedReads> reads;
     std::vector<StoredTensor> tensors; ///< by name
 };
 
@@ -113,13 +115,18 @@ FileState::FileState(std::shared_ptr<const Content> content)
         m_tensors.push_back(&stored.info);
 }
 
-Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, const std::string& key, TaskContext& task)
+Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, const std::string& key, TaskContext& task,
+                                  const ReadRules& rules)
 {
     auto content = std::make_shared<Content>();
     DS_TRY(content->object, store->stat(key, task));
-    DS_TRY(const SafetensorsHeader header, SafetensorsHeader::read(*store, content->object, task));
-    content->store = std::move(store);
-    content->tensors = header.tensors();
+    DS_TRY(content->reads, CheckedReads::ofFile(store, content->object, rules, task));
+    const bool isOnRecord = content->reads->base()->reads().at(key)->expected().any();
+    content->store = isOnRecord ? content->reads->base() : std::move(store); // what compares also hashes
+    const Result<SafetensorsHeader> header = SafetensorsHeader::read(*content->store, content->object, task);
+    if (!header)
+        return fail(content->reads->reasonOf(header.error(), task));
+    content->tensors = header->tensors();
     std::sort(content->tensors.begin(), content->tensors.end(),
               [](const StoredTensor& a, const StoredTensor& b) { return a.info.name < b.info.name; });
     return FileState(std::move(content));
@@ -138,8 +145,20 @@ Result<std::unique_ptr<StateWalk>> FileState::walk(std::vector<TensorSlice> slic
         std::make_unique<FileWalk>(m_content->tensors, *m_content->store, m_content->object, std::move(slices)));
 }
 
+Result<void> FileState::expectSoundReads(TaskContext& task) const { return m_content->reads->expectSound(false, task); }
+
+std::vector<std::string> FileState::rewritten() const { return m_content->reads->rewritten(); }
+
+std::vector<Error> FileState::readNotices() const { return m_content->reads->notices(); }
+
+Error FileState::reasonOf(Error error, TaskContext& task) const
+{
+    return m_content->reads->reasonOf(std::move(error), task);
+}
+
 Result<void> FileState::expectUnchanged(TaskContext& task) const
 {
+    DS_CHECK(expectSoundReads(task));
     return expectSameObject(*m_content->store, m_content->object, task);
 }
 
