@@ -113,6 +113,21 @@ class Device(E2ETest):
         self.assertIn("a device of a test", {check["name"]: check for check in self.ok_json(
             "doctor", env=self.with_device())["checks"]}["cuda"]["detail"])
 
+    def cuda(self, **extra):
+        return {check["name"]: check for check in self.ok_json("doctor", env=self.with_device(**extra))["checks"]}["cuda"]
+
+    def test_doctor_lists_devices_and_says_which_is_used(self):
+        alone = self.cuda()["detail"]
+        self.assertIn("--backend cuda uses it", alone)
+        self.assertNotIn("device 1", alone)
+        several = self.cuda(FAKE_DRIVER_DEVICES="3")["detail"]
+        self.assertIn("device 2, not used: a device of a test", several)
+        self.assertIn("CUDA_VISIBLE_DEVICES", several)
+        full = self.cuda(FAKE_DRIVER_FREE_BYTES=str(300 << 20))
+        self.assertTrue(full["ok"])
+        self.assertIn("300 MiB free", full["detail"])
+        self.assertIn("not used: 30 MiB of the memory of", full["detail"])
+
     def test_a_module_of_another_build_is_refused(self):
         run = self.make_run("run", tensors=2, elements=600, steps=2)
         with open(MODULE, "rb") as file:

@@ -511,6 +511,40 @@ TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
     expectNothingLeaked();
 }
 
+TEST_F(FakeDeviceTest, AllDevicesAreListedAndNoneIsOpened)
+{
+    test::FakeDriverPlan plan;
+    plan.devices = 3;
+    test::plan(plan);
+    const auto backend = test::deviceBackend();
+    const auto devices = backend->devices();
+    ASSERT_TRUE(devices) << devices.error().text;
+    ASSERT_EQ(devices->size(), 3U);
+    EXPECT_STREQ((*devices)[2].name, "a device of a test");
+    EXPECT_GT((*devices)[2].totalBytes, 0U);
+    EXPECT_EQ((*devices)[2].freeBytes, 0U);
+    expectNothingLeaked();
+    EXPECT_FALSE(backend->share()) << "it was not opened";
+    plan.devices = 0;
+    test::plan(plan);
+    EXPECT_EQ(test::deviceBackend()->devices().error().code, Code::Unsupported);
+}
+
+TEST_F(FakeDeviceTest, ADeviceThatIsFullIsDescribedAndNotUsed)
+{
+    test::FakeDriverPlan plan;
+    plan.freeBytes = std::uint64_t { 300 } << 20;
+    test::plan(plan);
+    const auto backend = test::deviceBackend();
+    EXPECT_FALSE(backend->isSupportedHere());
+    EXPECT_NE(backend->obstacle().find("30 MiB of the memory of a device of a test may be taken"), std::string::npos)
+        << backend->obstacle();
+    const auto info = backend->describe();
+    ASSERT_TRUE(info) << info.error().text;
+    EXPECT_EQ(info->freeBytes, plan.freeBytes);
+    EXPECT_TRUE(test::deviceBackend(std::uint64_t { 32 } << 20)->isSupportedHere());
+}
+
 TEST_F(FakeDeviceTest, ThreadsHaveQueuesOfTheirOwn)
 {
     const Work expected(*DiffBackends::builtin().all().front());

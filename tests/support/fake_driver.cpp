@@ -153,6 +153,12 @@ Status deviceGetName(char* name, int room, DeviceNumber)
 {
     return locked("cuDeviceGetName", [&](State&) { return std::strncpy(name, "a device of a test", room), Success; });
 }
+constexpr std::size_t TotalBytes = std::size_t { 2 } << 30;
+
+Status deviceTotalMem(std::size_t* bytes, DeviceNumber)
+{
+    return locked("cuDeviceTotalMem", [&](State&) { return *bytes = TotalBytes, Success; });
+}
 Status deviceGetAttribute(int* value, int attribute, DeviceNumber)
 {
     return locked("cuDeviceGetAttribute",
@@ -193,7 +199,7 @@ Status ctxGetStreamPriorityRange(int* least, int* greatest)
 }
 Status memGetInfo(std::size_t* free, std::size_t* total)
 {
-    return locked("cuMemGetInfo", [&](State&) { return *free = 1 << 30, *total = std::size_t { 2 } << 30, Success; });
+    return locked("cuMemGetInfo", [&](State& all) { return *free = all.plan.freeBytes, *total = TotalBytes, Success; });
 }
 Status memAlloc(Address* address, std::size_t bytes)
 {
@@ -419,6 +425,7 @@ Result<Driver> fakeDriver()
     driver.deviceGetCount = deviceGetCount;
     driver.deviceGet = deviceGet;
     driver.deviceGetName = deviceGetName;
+    driver.deviceTotalMem = deviceTotalMem;
     driver.deviceGetAttribute = deviceGetAttribute;
     driver.devicePrimaryCtxRetain = devicePrimaryCtxRetain;
     driver.devicePrimaryCtxRelease = devicePrimaryCtxRelease;

@@ -23,6 +23,7 @@ struct FakeDriverPlan {
     cuda::Status failWith = 1;
     int version = 13000;
     int devices = 1;
+    std::uint64_t freeBytes = 1 << 30; ///< of each
     int memoryOn = 0; ///< the device that all memory lies on, as it says
     /// The n-th copy from now on down to the host, or within the device, that is not empty turns a bit in the middle of
     /// what it copies; 0: none.

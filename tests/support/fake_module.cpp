@@ -6,8 +6,8 @@
 #include <string>
 
 // A module for CUDA devices over the driver of the tests, for the program as users run it: DELTASCOPE_CUDA_MODULE names
-// it. FAKE_DRIVER_VERSION, FAKE_DRIVER_FAILS_AT and FAKE_DRIVER_FAILS_WITH are of FakeDriverPlan. It is also the driver
-// of a program that has tensors on the device.
+// it. FAKE_DRIVER_VERSION, _DEVICES, _FREE_BYTES, _FAILS_AT and _FAILS_WITH are of FakeDriverPlan. It is also the
+// driver of a program that has tensors on the device.
 
 namespace {
 
@@ -52,6 +52,8 @@ EXPORTED const deltascope::DeviceModule* deltascope_device_module()
     using namespace deltascope;
     test::FakeDriverPlan plan;
     plan.version = static_cast<int>(number("FAKE_DRIVER_VERSION", 13000));
+    plan.devices = static_cast<int>(number("FAKE_DRIVER_DEVICES", 1));
+    plan.freeBytes = number("FAKE_DRIVER_FREE_BYTES", plan.freeBytes);
     plan.failAtCall = number("FAKE_DRIVER_FAILS_AT", 0);
     plan.failWith = static_cast<int>(number("FAKE_DRIVER_FAILS_WITH", 700));
     test::plan(plan);

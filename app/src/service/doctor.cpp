@@ -157,6 +157,12 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
                          : "");
 }
 
+std::string deviceText(const DeviceInfo& info)
+{
+    return fmt::format("{}, compute capability {}.{}, {} MiB", info.name, info.major, info.minor,
+                       info.totalBytes >> 20);
+}
+
 /// A machine without a device lacks nothing.
 void examineDevice(Examination& examination, const DeviceBackend& device, const std::string& module)
 {
@@ -168,15 +174,23 @@ void examineDevice(Examination& examination, const DeviceBackend& device, const 
                          false);
         return;
     }
-    examination.note(
-        "cuda", info,
-        info ? fmt::format("{}, compute capability {}.{}, {} of {} MiB free, driver for CUDA {}.{}, {}; "
-                           "--backend cuda uses it; its batches are proven on a driver of the tests, not on a "
-                           "device; the processor compares states in files faster",
-                           info->name, info->major, info->minor, info->freeBytes >> 20, info->totalBytes >> 20,
-                           info->driverVersion / 1000, info->driverVersion % 1000 / 10, module)
-             : "",
-        false);
+    if (!info) {
+        examination.note("cuda", info, "", false);
+        return;
+    }
+    std::string text =
+        fmt::format("{}, {} MiB free, driver for CUDA {}.{}, {}; ", deviceText(*info), info->freeBytes >> 20,
+                    info->driverVersion / 1000, info->driverVersion % 1000 / 10, module);
+    text += device.isSupportedHere()
+        ? "--backend cuda uses it; its batches are proven on a driver of the tests, not on a device; the processor "
+          "compares states in files faster"
+        : "not used: " + device.obstacle();
+    const std::vector<DeviceInfo> all = device.devices().value_or(std::vector<DeviceInfo>());
+    for (std::size_t i = 1; i < all.size(); ++i)
+        text += fmt::format("; device {}, not used: {}", i, deviceText(all[i]));
+    if (all.size() > 1)
+        text += "; CUDA_VISIBLE_DEVICES says which one is the first";
+    examination.note("cuda", true, std::move(text), false);
 }
 
 }

@@ -36,6 +36,7 @@ struct Driver {
     Status (*deviceGetCount)(int* count) = nullptr;
     Status (*deviceGet)(DeviceNumber* device, int ordinal) = nullptr;
     Status (*deviceGetName)(char* name, int room, DeviceNumber device) = nullptr;
+    Status (*deviceTotalMem)(std::size_t* bytes, DeviceNumber device) = nullptr;
     Status (*deviceGetAttribute)(int* value, int attribute, DeviceNumber device) = nullptr;
     Status (*devicePrimaryCtxRetain)(Handle* context, DeviceNumber device) = nullptr;
     Status (*devicePrimaryCtxRelease)(DeviceNumber device) = nullptr;
@@ -77,6 +78,7 @@ template <class Visit> void eachFunction(Driver& driver, Visit&& visit)
     visit(driver.deviceGetCount, "cuDeviceGetCount");
     visit(driver.deviceGet, "cuDeviceGet");
     visit(driver.deviceGetName, "cuDeviceGetName");
+    visit(driver.deviceTotalMem, "cuDeviceTotalMem_v2");
     visit(driver.deviceGetAttribute, "cuDeviceGetAttribute");
     visit(driver.devicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
     visit(driver.devicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");

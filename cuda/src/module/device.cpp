@@ -33,11 +33,10 @@ constexpr const char* KernelNames[] = {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage image, int ordinal)
+Result<DeviceNumber> Device::find(const Driver& driver, int ordinal)
 {
-    std::unique_ptr<Device> device(new Device(driver));
     int version = 0;
-    DS_CHECK(device->check(driver.driverGetVersion(&version), "cuDriverGetVersion"));
+    DS_CHECK(check(driver, driver.driverGetVersion(&version), "cuDriverGetVersion"));
     if (version < OldestDriver)
         return fail(Code::Unsupported,
                     "the driver knows CUDA " + std::to_string(version / 1000) + '.'
@@ -52,7 +51,15 @@ Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage i
         return fail(Code::Unsupported,
                     "the driver shows " + std::to_string(count) + " devices, and no number " + std::to_string(ordinal),
                     "libcuda.so.1", "CUDA_VISIBLE_DEVICES says which devices this process sees.");
-    DS_CHECK(device->check(driver.deviceGet(&device->m_number, ordinal), "cuDeviceGet"));
+    DeviceNumber number = 0;
+    DS_CHECK(check(driver, driver.deviceGet(&number, ordinal), "cuDeviceGet"));
+    return number;
+}
+
+Result<std::unique_ptr<Device>> Device::open(const Driver& driver, KernelImage image, int ordinal)
+{
+    std::unique_ptr<Device> device(new Device(driver));
+    DS_TRY(device->m_number, find(driver, ordinal));
     DS_CHECK(
         device->check(driver.devicePrimaryCtxRetain(&device->m_context, device->m_number), "cuDevicePrimaryCtxRetain"));
     DS_CHECK(device->loadKernels(image));
@@ -95,12 +102,17 @@ Result<Handle> Device::kernel(const std::string& name) const
 
 Result<void> Device::check(Status status, const char* call) const
 {
-    if (status == Success)
-        return {};
     if (endsContext(status))
         m_lostWith = status;
+    return check(m_driver, status, call);
+}
+
+Result<void> Device::check(const Driver& driver, Status status, const char* call)
+{
+    if (status == Success)
+        return {};
     const char* name = nullptr;
-    const bool isKnown = m_driver.getErrorName(status, &name) == Success && name;
+    const bool isKnown = driver.getErrorName(status, &name) == Success && name;
     const std::string text = std::string(call) + " fails: " + (isKnown ? name : "status " + std::to_string(status));
     if (status == OutOfMemory)
         return fail(Code::NoSpace, text, {}, "Free memory of the device, or choose another backend.");

@@ -17,8 +17,10 @@ struct KernelImage {
 /// A device of a driver, in its primary context, which the frameworks of the process share. Thread-safe.
 class Device {
 public:
-    /// `ordinal`: as the driver counts them in this process. Errors: Unsupported (driver too old, no such device, no
-    /// kernels for it).
+    /// A device that need not be open. `ordinal`: as the driver counts them in this process. Errors: Unsupported
+    /// (driver too old, no such device).
+    static Result<DeviceNumber> find(const Driver& driver, int ordinal);
+    /// Errors: those of find(), Unsupported (no kernels for it).
     static Result<std::unique_ptr<Device>> open(const Driver& driver, KernelImage image, int ordinal);
     ~Device();
     Device(const Device&) = delete;
@@ -28,8 +30,9 @@ public:
     DeviceNumber number() const noexcept { return m_number; }
     /// A kernel by its name (kernels/list.h).
     Result<Handle> kernel(const std::string& name) const;
-    /// The failure of a call, if it failed. Errors: NoSpace (memory of the device), Io (everything else). One that the
-    /// device does not recover from is kept: isLost().
+    /// The failure of a call, if it failed. Errors: NoSpace (memory of the device), Io (everything else).
+    static Result<void> check(const Driver& driver, Status status, const char* call);
+    /// The same of a call that uses this device. What it does not recover from is kept: expectAlive().
     Result<void> check(Status status, const char* call) const;
     /// Whether the memory at an address is that of this device: kernels must touch no other. Errors: Usage.
     Result<void> expectOwn(Address address) const;

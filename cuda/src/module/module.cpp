@@ -64,6 +64,31 @@ std::int32_t open(std::int32_t ordinal, DeviceHandle** device, DeviceFault* faul
 
 void close(DeviceHandle* device) { delete device; }
 
+/// What is known of a device that need not be open.
+Result<void> lookAt(const Driver& driver, DeviceNumber number, DeviceInfo& info)
+{
+    info = {};
+    std::size_t total = 0;
+    DS_CHECK(Device::check(driver, driver.deviceGetName(info.name, sizeof info.name, number), "cuDeviceGetName"));
+    DS_CHECK(Device::check(driver, driver.deviceTotalMem(&total, number), "cuDeviceTotalMem"));
+    DS_CHECK(Device::check(driver, driver.driverGetVersion(&info.driverVersion), "cuDriverGetVersion"));
+    DS_CHECK(
+        Device::check(driver, driver.deviceGetAttribute(&info.major, MajorCapability, number), "cuDeviceGetAttribute"));
+    DS_CHECK(
+        Device::check(driver, driver.deviceGetAttribute(&info.minor, MinorCapability, number), "cuDeviceGetAttribute"));
+    info.totalBytes = total;
+    return {};
+}
+
+std::int32_t look(std::int32_t ordinal, DeviceInfo* info, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(const Driver driver, findDriver());
+        DS_TRY(const DeviceNumber number, Device::find(driver, ordinal));
+        return lookAt(driver, number, *info);
+    });
+}
+
 std::int32_t describe(DeviceHandle* handle, DeviceInfo* info, DeviceFault* fault)
 {
     return guarded(fault, [&]() -> Result<void> {
@@ -71,16 +96,10 @@ std::int32_t describe(DeviceHandle* handle, DeviceInfo* info, DeviceFault* fault
         const Driver& driver = device.driver();
         const Current current(device);
         DS_CHECK(current.check());
-        *info = {};
         std::size_t free = 0;
         std::size_t total = 0;
-        DS_CHECK(device.check(driver.deviceGetName(info->name, sizeof info->name, device.number()), "cuDeviceGetName"));
+        DS_CHECK(lookAt(driver, device.number(), *info));
         DS_CHECK(device.check(driver.memGetInfo(&free, &total), "cuMemGetInfo"));
-        DS_CHECK(device.check(driver.driverGetVersion(&info->driverVersion), "cuDriverGetVersion"));
-        DS_CHECK(device.check(driver.deviceGetAttribute(&info->major, MajorCapability, device.number()),
-                              "cuDeviceGetAttribute"));
-        DS_CHECK(device.check(driver.deviceGetAttribute(&info->minor, MinorCapability, device.number()),
-                              "cuDeviceGetAttribute"));
         info->freeBytes = free;
         info->totalBytes = total;
         return {};
@@ -206,6 +225,7 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
     kernels = image;
     static DeviceModule functions { sizeof(DeviceModule),
                                     nullptr,
+                                    look,
                                     open,
                                     close,
                                     describe,

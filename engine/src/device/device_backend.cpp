@@ -31,9 +31,18 @@ public:
     }
     Result<DeviceInfo> describe() const override
     {
-        if (const DevicePool* const opened = pool())
-            return opened->describe();
-        return fail(m_obstacle);
+        pool();
+        return m_pool ? m_pool->describe() : fail(m_obstacle);
+    }
+    Result<std::vector<DeviceInfo>> devices() const override
+    {
+        DS_TRY(const DeviceModule* const module, m_load());
+        std::vector<DeviceInfo> all;
+        DeviceInfo info {};
+        DeviceFault fault {};
+        while (module->look(static_cast<std::int32_t>(all.size()), &info, &fault) == 0)
+            all.push_back(info);
+        return all.empty() ? fail(errorOf(fault)) : Result<std::vector<DeviceInfo>>(std::move(all));
     }
     std::vector<Error> notices() const override
     {
@@ -93,16 +102,18 @@ public:
     }
 
 private:
-    /// Opens the device at the first call; null where that fails.
+    /// Opens the device at the first call; null where that fails, or not one batch fits.
     DevicePool* pool() const noexcept
     {
         std::call_once(m_once, [&] {
             Result<std::unique_ptr<DevicePool>> opened = DevicePool::open(m_load, m_memory);
-            if (!opened)
-                m_obstacle = opened.error();
-            else
+            if (opened)
                 m_pool = std::move(*opened);
-            m_opened = m_pool.get();
+            const Result<void> room = opened ? m_pool->expectRoom() : fail(opened.error());
+            if (room)
+                m_opened = m_pool.get();
+            else
+                m_obstacle = room.error();
         });
         return m_opened;
     }
@@ -112,7 +123,7 @@ private:
     std::optional<std::uint64_t> m_memory;
     mutable std::once_flag m_once;
     mutable std::unique_ptr<DevicePool> m_pool;
-    mutable std::atomic<DevicePool*> m_opened = nullptr; ///< for who must not open it
+    mutable std::atomic<DevicePool*> m_opened = nullptr; ///< m_pool, where it has room
     mutable Error m_obstacle;
 };
 

@@ -23,16 +23,22 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
         return fail(errorOf(fault));
     std::unique_ptr<DevicePool> pool(new DevicePool(*module, device));
     DS_TRY(const DeviceInfo info, pool->describe());
-    const std::uint64_t allowed = memory.value_or(info.freeBytes / FreeShare);
+    pool->m_memory = memory.value_or(info.freeBytes / FreeShare);
     pool->m_idle.reserve(MostSlots); // giveBack() is called where nothing may fail
-    pool->m_allowed = std::min<std::uint64_t>(allowed / DeviceSlot::DeviceBytes, MostSlots);
+    pool->m_allowed = std::min<std::uint64_t>(pool->m_memory / DeviceSlot::DeviceBytes, MostSlots);
     pool->m_most = pool->m_allowed;
-    if (pool->m_allowed == 0)
-        return fail(Code::NoSpace,
-                    fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB; --device-memory "
-                                "allows more",
-                                allowed >> 20, info.name, DeviceSlot::DeviceBytes >> 20));
     return pool;
+}
+
+Result<void> DevicePool::expectRoom() const
+{
+    if (m_allowed > 0)
+        return {};
+    DS_TRY(const DeviceInfo info, describe());
+    return fail(Code::NoSpace,
+                fmt::format("{} MiB of the memory of {} may be taken, and a batch takes {} MiB; --device-memory allows "
+                            "more",
+                            m_memory >> 20, info.name, DeviceSlot::DeviceBytes >> 20));
 }
 
 DevicePool::~DevicePool()

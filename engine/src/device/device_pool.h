@@ -16,7 +16,7 @@ namespace deltascope {
 class DevicePool {
 public:
     /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free. Errors:
-    /// Unsupported (no module, driver or device), NoSpace (not one slot fits), Io.
+    /// Unsupported (no module, driver or device), Io.
     static Result<std::unique_ptr<DevicePool>> open(const DeviceBackend::Load& load,
                                                     std::optional<std::uint64_t> memory);
     ~DevicePool();
@@ -24,6 +24,8 @@ public:
     DevicePool& operator=(const DevicePool&) = delete;
 
     Result<DeviceInfo> describe() const;
+    /// Errors: NoSpace (not one slot fits into the memory that may be taken).
+    Result<void> expectRoom() const;
 
     /// Null: all are in use, or the device failed; then the processor does the work.
     std::unique_ptr<DeviceSlot> take();
@@ -50,12 +52,13 @@ private:
 
     const DeviceModule& m_module;
     DeviceHandle* m_device;
+    std::uint64_t m_memory = 0; ///< bytes that may be taken
+    std::size_t m_allowed = 0; ///< slots that fit into it
     std::atomic<bool> m_isLost = false;
     std::atomic<std::uint64_t> m_byDevice = 0;
     std::atomic<std::uint64_t> m_byProcessor = 0;
     mutable std::mutex m_mutex; ///< guards what follows
-    std::size_t m_allowed = 0; ///< slots
-    std::size_t m_most = 0; ///< likewise, as far as there was room
+    std::size_t m_most = 0; ///< of m_allowed those that there was room for
     std::size_t m_open = 0; ///< slots, taken or idle
     std::vector<std::unique_ptr<DeviceSlot>> m_idle;
     std::vector<Error> m_notices;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace deltascope {
 
@@ -31,8 +32,10 @@ public:
     static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const DiffBackend> processor,
                                                      std::optional<std::uint64_t> memory = std::nullopt);
 
-    /// The device and its driver. Opens it. Errors: Unsupported (no module, driver or device), Io, NoSpace.
+    /// The device and its driver. Opens it. Errors: Unsupported (no module, driver or device), Io.
     virtual Result<DeviceInfo> describe() const = 0;
+    /// All devices that the driver shows, in its order; opens none. Errors: as describe().
+    virtual Result<std::vector<DeviceInfo>> devices() const = 0;
     /// Of all batches so far; nothing: the device was not opened. Does not open it.
     virtual std::optional<DeviceShare> share() const noexcept = 0;
     /// Frees the memory of batches that nobody works on; the next work allocates it again. The device stays open.

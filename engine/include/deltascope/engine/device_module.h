@@ -19,7 +19,7 @@ struct DeviceFault {
 
 struct DeviceInfo {
     char name[128];
-    std::uint64_t freeBytes;
+    std::uint64_t freeBytes; ///< 0: the device was not opened
     std::uint64_t totalBytes;
     std::int32_t driverVersion; ///< 13000 for CUDA 13.0
     std::int32_t major; ///< compute capability
@@ -106,8 +106,10 @@ struct DeviceModule {
     std::uint32_t bytes; ///< of this struct
     const char* build;
 
-    /// A device, by its number as the driver counts them in this process. Errors: Unsupported (no driver, one that is
-    /// too old, no such device).
+    /// What a device is that need not be open, by its number as the driver counts them in this process. Errors:
+    /// Unsupported (no driver, one that is too old, no such device).
+    std::int32_t (*look)(std::int32_t ordinal, DeviceInfo* info, DeviceFault* fault);
+    /// Errors: those of look(), Unsupported (no kernels for it).
     std::int32_t (*open)(std::int32_t ordinal, DeviceHandle** device, DeviceFault* fault);
     void (*close)(DeviceHandle* device);
     std::int32_t (*describe)(DeviceHandle* device, DeviceInfo* info, DeviceFault* fault);
