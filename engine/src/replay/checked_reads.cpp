@@ -138,24 +138,33 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
     reads->m_source = std::make_shared<CheckedStore>(run.store, rules.replaced);
     if (plan.fromExternalBase) {
         reads->m_base = std::make_shared<CheckedStore>(run.base->store, rules.replaced);
-        DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, task));
+        DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, true, task));
     }
     for (const PlanLink& link : plan.links) {
-        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), task));
+        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), false, task));
     }
     return reads;
 }
 
-Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task)
+Result<std::shared_ptr<CheckedReads>> CheckedReads::ofObjects(std::shared_ptr<const ObjectStore> store,
+                                                              const VersionObjects& objects, bool isOutside,
+                                                              const ReadRules& rules, TaskContext& task)
+{
+    std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
+    reads->m_source = std::make_shared<CheckedStore>(std::move(store), rules.replaced);
+    DS_CHECK(reads->addAll(*reads->m_source, objects, isOutside, task));
+    return reads;
+}
+
+Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, bool isOutside, TaskContext& task)
 {
     for (const ObjectInfo& object : version.objects) {
         if (store.has(object.key))
             continue;
-        const bool inSource = &store == m_source.get();
         if (!version.mirror.empty())
             ++m_mirrored[version.mirror].objects;
-        const std::string where = inSource ? object.key : store.uri() + "/" + object.key;
-        const std::optional<std::int64_t> step = inSource ? std::optional(version.step) : std::nullopt;
+        const std::string where = isOutside ? store.uri() + "/" + object.key : object.key;
+        const std::optional<std::int64_t> step = isOutside ? std::nullopt : std::optional(version.step);
         ExpectedLeaves expected;
         if (m_rules.records) {
             DS_TRY(expected, expectedOf(store.inner(), object, version, where, step, task));

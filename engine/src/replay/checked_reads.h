@@ -58,6 +58,10 @@ public:
     /// or is known to hold other bytes), those of the records.
     static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
                                                     TaskContext& task);
+    /// The same of objects that are read by themselves, all of source(). `isOutside`: their store is not the source.
+    static Result<std::shared_ptr<CheckedReads>> ofObjects(std::shared_ptr<const ObjectStore> store,
+                                                           const VersionObjects& objects, bool isOutside,
+                                                           const ReadRules& rules, TaskContext& task);
 
     const std::shared_ptr<CheckedStore>& source() const noexcept { return m_source; }
     const std::shared_ptr<CheckedStore>& base() const noexcept { return m_base; } ///< null without an external base
@@ -78,7 +82,7 @@ private:
         : m_rules(rules)
     {
     }
-    Result<void> addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task);
+    Result<void> addAll(CheckedStore& store, const VersionObjects& version, bool isOutside, TaskContext& task);
     Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object, const VersionObjects& version,
                                       const std::string& where, std::optional<std::int64_t> step, TaskContext& task);
     Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
