@@ -172,13 +172,15 @@ TEST(Mirror, WhatIsOnRecordOfTheSourceDecides)
     const auto right = copied.root(copied.open(), 7, notices);
     ASSERT_TRUE(right) << right.error().text;
     EXPECT_EQ(*right, copied.ways.rootOf(7));
-    EXPECT_EQ(told(notices, "has the digests on record"), 1U);
+    EXPECT_EQ(told(notices, "is compared with the digests on record"), 1U);
     copied.flipCopy(Only);
     const auto wrong = copied.root(copied.open(), 7);
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code, Code::Rewritten);
     EXPECT_EQ(wrong.error().step, 7);
     EXPECT_NE(wrong.error().text.find("the mirror holds other bytes"), std::string::npos) << wrong.error().text;
+    EXPECT_EQ(told(copied.openWith({}).events, "is compared with the digests on record"), 1U)
+        << "it is told before anything is read";
     const auto analyzed = copied.analyzed();
     const std::optional<VersionFacts>& facts = step(analyzed, 7).facts;
     ASSERT_TRUE(facts && facts->damage) << "it is not counted as if it were the source's";

@@ -44,14 +44,14 @@ bool concernsTheAct(Code code)
     }
 }
 
-/// Says what was read of a mirror, and what tells that it is what the source held.
+/// Says what is read of a mirror, and what tells that it is what the source held: true also before the first read.
 Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t notCompared)
 {
     const std::string what = fmt::format("{} object{} of this state {} read from the mirror; ", objects,
                                          objects == 1 ? "" : "s", objects == 1 ? "is" : "are");
     if (notCompared == 0)
         return Error { Code::Mirror,
-                       what + "all that was read has the digests on record of the source's objects",
+                       what + "what is read of it is compared with the digests on record of the source's objects",
                        address,
                        std::nullopt,
                        {} };
