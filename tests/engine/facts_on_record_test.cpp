@@ -6,6 +6,7 @@
 #include "support/faulty_store.h"
 
 #include <fmt/format.h>
+#include <map>
 
 // What a run is said to hold is learned from bytes that fit the record, of the objects that were listed.
 
@@ -157,6 +158,58 @@ TEST(FactsOnRecord, ABaseThatRotsIsAProblemOfTheRunAndEndsNothing)
     const auto report = verifyRun(session.bench, *again, options, session.task);
     ASSERT_TRUE(report) << report.error().text;
     EXPECT_EQ(report->verdict, Verdict::Damaged);
+}
+
+TEST(FactsOnRecord, ARewrittenBaseIsSaid)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    const auto base = std::make_shared<MemoryStore>();
+    const auto files = listAll(*golden.base, "", test::anyTask());
+    ASSERT_TRUE(files);
+    std::map<std::string, std::string> bytes;
+    for (const ObjectInfo& file : *files) {
+        const auto read = readWhole(*golden.base, file.key, file.sizeBytes, test::anyTask());
+        ASSERT_TRUE(read);
+        bytes[file.key] = asText(*read);
+        ASSERT_TRUE(putText(*base, file.key, bytes[file.key]));
+    }
+    Session session;
+    session.openRecords();
+    const auto verify = [&](bool acceptRewritten) {
+        auto run = session.open(golden.store, base);
+        ASSERT_TRUE(run) << run.error().text;
+        VerifyOptions options;
+        options.acceptRewritten = acceptRewritten;
+        ASSERT_TRUE(verifyRun(session.bench, *run, options, session.task));
+    };
+    const auto changes = [&] {
+        const EngineRun run = session.analyzed(golden.store, base);
+        const Version& first = run.versions.front();
+        std::vector<Error> all = changedSinceSeen(session.bench, run);
+        EXPECT_EQ(changedSinceSeen(session.bench, run, *planFor(run, first)), all);
+        return all;
+    };
+    EXPECT_TRUE(changes().empty()) << "nothing is on record";
+    verify(false);
+    EXPECT_TRUE(changes().empty());
+
+    const std::string key = "model-00002-of-00002.safetensors";
+    ASSERT_TRUE(putText(*base, key, bytes[key])); // a copy, which nobody has compared
+    ASSERT_EQ(changes().size(), 1U);
+    EXPECT_EQ(changes()[0].code, Code::Unproven);
+    verify(false);
+    EXPECT_TRUE(changes().empty());
+
+    bytes[key].back() = static_cast<char>(bytes[key].back() ^ 1);
+    ASSERT_TRUE(putText(*base, key, bytes[key]));
+    verify(false);
+    ASSERT_EQ(changes().size(), 1U);
+    EXPECT_EQ(changes()[0].code, Code::Rewritten);
+    EXPECT_EQ(changes()[0].where, base->uri() + "/" + key);
+    EXPECT_FALSE(changes()[0].step);
+    EXPECT_EQ(changes()[0].text.find("in the base checkpoint: the object was rewritten"), 0U) << changes()[0].text;
+    verify(true);
+    EXPECT_TRUE(changes().empty());
 }
 
 TEST(FactsOnRecord, ACheckpointIsJudgedBesideASoundOne)

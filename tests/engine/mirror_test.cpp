@@ -1,4 +1,5 @@
 #include "run_steps.h"
+#include "support/faulty_store.h"
 #include "ways_run.h"
 
 #include <fstream>
@@ -10,6 +11,7 @@ namespace deltascope {
 namespace {
 
 using namespace layout_test;
+using test::FaultyStore;
 
 void writeFile(const std::string& path, const std::string& bytes)
 {
@@ -170,13 +172,15 @@ TEST(Mirror, WhatIsOnRecordOfTheSourceDecides)
     const auto right = copied.root(copied.open(), 7, notices);
     ASSERT_TRUE(right) << right.error().text;
     EXPECT_EQ(*right, copied.ways.rootOf(7));
-    EXPECT_EQ(told(notices, "has the digests on record"), 1U);
+    EXPECT_EQ(told(notices, "is compared with the digests on record"), 1U);
     copied.flipCopy(Only);
     const auto wrong = copied.root(copied.open(), 7);
     ASSERT_FALSE(wrong);
     EXPECT_EQ(wrong.error().code, Code::Rewritten);
     EXPECT_EQ(wrong.error().step, 7);
     EXPECT_NE(wrong.error().text.find("the mirror holds other bytes"), std::string::npos) << wrong.error().text;
+    EXPECT_EQ(told(copied.openWith({}).events, "is compared with the digests on record"), 1U)
+        << "it is told before anything is read";
     const auto analyzed = copied.analyzed();
     const std::optional<VersionFacts>& facts = step(analyzed, 7).facts;
     ASSERT_TRUE(facts && facts->damage) << "it is not counted as if it were the source's";
@@ -198,6 +202,37 @@ TEST(Mirror, ACopyThatIsUnlikeTheRecordIsDamagedAndTheSourceIsNot)
     ASSERT_TRUE(copy && copy->damage);
     EXPECT_NE(copy->damage->text.find("the mirror holds other bytes"), std::string::npos) << copy->damage->text;
     EXPECT_EQ(*copied.root(run, 7), copied.ways.rootOf(7));
+}
+
+/// What was copied from an object that had rotted is no proof of either.
+TEST(Mirror, ACopyOfWhatRottedIsHeldAgainstTheRecord)
+{
+    MirroredRun copied(40, false); // no digest of the publisher
+    copied.ways.session.openRecords();
+    const auto faulty = std::make_shared<FaultyStore>(copied.ways.store);
+    const auto openRotten = [&] {
+        OpenOptions options;
+        options.mirrors = std::vector { Address(copied.mirror) };
+        auto run = openRun(copied.ways.session.bench, faulty, options, copied.ways.session.task);
+        EXPECT_TRUE(run) << run.error().text;
+        EXPECT_TRUE(analyzeRun(copied.ways.session.bench, *run, {}, copied.ways.session.task));
+        return std::move(*run);
+    };
+    auto source = copied.openWith({});
+    ASSERT_TRUE(verifyRun(copied.ways.session.bench, source, {}, copied.ways.session.task));
+    const auto sound = openRotten();
+    const FormFacts* const same = step(sound, 7).factsOf(1);
+    ASSERT_TRUE(same);
+    EXPECT_FALSE(same->damage);
+    EXPECT_EQ(same->differs, 0U);
+
+    const std::uint64_t place = copied.ways.read(Only).size() - 2;
+    faulty->flipBit(Only, place, 2);
+    copied.flipCopy(Only);
+    const auto run = openRotten();
+    const FormFacts* const copy = step(run, 7).factsOf(1);
+    ASSERT_TRUE(copy && copy->damage) << "the same bytes in both places are not those on record";
+    EXPECT_NE(copy->damage->text.find("the mirror holds other bytes"), std::string::npos) << copy->damage->text;
 }
 
 TEST(Mirror, WithoutRecordAndDigestNobodyCallsItProven)

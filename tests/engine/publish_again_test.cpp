@@ -111,6 +111,24 @@ TEST(PublishAgain, WhatOnlySaysThatItIsTheSameIsRefused)
     EXPECT_EQ(readObject(*p.run, key), bytes);
 }
 
+TEST(PublishAgain, AnAnchorThatHoldsOtherTensorsSaysWhichOnes)
+{
+    Publishing p;
+    p.options.anchorEvery = 2;
+    expectPut(p, 1, 2);
+    expectPut(p, 2, 3);
+    const std::string key = "anchors/step_000003.safetensors";
+    std::string bytes = readObject(*p.run, key);
+    const std::size_t at = bytes.find("\"b\":");
+    ASSERT_NE(at, std::string::npos);
+    bytes[at + 1] = 'c'; // the roots stay
+    ASSERT_TRUE(putText(*p.run, key, bytes));
+    const Error error = errorOf(step(p, 2, 3));
+    EXPECT_EQ(error.code, Code::Digest) << error.text;
+    EXPECT_NE(error.text.find("as b"), std::string::npos) << error.text;
+    EXPECT_EQ(error.text.find("0 elements"), std::string::npos) << error.text;
+}
+
 TEST(PublishAgain, ANewEpochIsBegunOnce)
 {
     Publishing p;

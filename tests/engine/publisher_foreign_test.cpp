@@ -1,4 +1,5 @@
 #include "publish_fixture.h"
+#include "state_fixture.h"
 
 #include "support/temp_dir.h"
 
@@ -75,6 +76,46 @@ TEST(PublisherBehindOthers, ARunOfOthersWithoutRootsIsContinued)
         ASSERT_TRUE(report);
         EXPECT_EQ(report->steps.back().verdict, Verdict::Verified);
     }
+}
+
+TEST(PublisherBehindOthers, AStateOfOtherTensorsIsRefusedForThem)
+{
+    Foreign foreign("trl-v2-gap", 15);
+    Publishing& p = foreign.p;
+    auto publisher = Publisher::open(p.bench, foreign.into, p.base, p.options, p.task);
+    ASSERT_TRUE(publisher) << publisher.error().text;
+    const PathPtr head = foreign.stateOf(15);
+    const auto reasonOf = [&](const State& from) {
+        const Error error = errorOf(publisher->publish(&from, *head, "", p.task));
+        EXPECT_EQ(error.code, Code::BaseMismatch) << error.text;
+        EXPECT_EQ(error.text.find("the state to publish from is not step 15, the newest of the run: "), 0U)
+            << error.text;
+        EXPECT_FALSE(error.action.empty());
+        return error.text;
+    };
+    const auto changed = [&](const auto& change) {
+        std::vector<FileTensor> tensors;
+        for (const TensorInfo& info : head->tensors())
+            tensors.push_back({ info, {} });
+        change(tensors);
+        for (FileTensor& one : tensors)
+            one.data.assign(one.info.elements() * bitsOf(one.info.dtype) / 8, '\0');
+        return reasonOf(stateOf(tensors));
+    };
+    const TensorInfo first = head->tensors().front();
+    ASSERT_EQ(first.dtype, Dtype::BF16);
+    const std::string dtype =
+        changed([](std::vector<FileTensor>& tensors) { tensors.front().info.dtype = Dtype::F32; });
+    EXPECT_NE(dtype.find(fmt::format("tensor {} is BF16 in A and F32 in B", first.name)), std::string::npos) << dtype;
+    const std::string shape =
+        changed([](std::vector<FileTensor>& tensors) { tensors.front().info.shape.push_back(2); });
+    EXPECT_NE(shape.find(fmt::format("tensor {} has the shape", first.name)), std::string::npos) << shape;
+    const std::string name = changed([](std::vector<FileTensor>& tensors) { tensors.erase(tensors.begin()); });
+    EXPECT_NE(name.find(fmt::format("A has 1 tensor that B lacks, as {}", first.name)), std::string::npos) << name;
+    const std::string values = changed([](auto&&) {});
+    EXPECT_NE(values.find(" elements in "), std::string::npos) << values;
+    const PathPtr older = foreign.stateOf(12);
+    EXPECT_TRUE(publisher->publish(head.get(), *older, "", p.task)) << "the run goes on from its newest state";
 }
 
 /// A step of another run is published as what that run records, or not at all.

@@ -183,6 +183,42 @@ TEST(Publisher, ANewEpochBeginsBehindTheRun)
     EXPECT_EQ(p.rootOfStep(6).value_or("none"), p.rootOfCheckpoint(11));
 }
 
+TEST(Publisher, AnAnchorWithinAnEpochIsOfTheSameModelWhateverIsJudged)
+{
+    for (const bool allowSuspect : { false, true }) {
+        for (const bool withFrom : { false, true }) {
+            SCOPED_TRACE(fmt::format("{} {}", allowSuspect, withFrom));
+            Publishing p;
+            p.options.anchorEvery = 2;
+            p.options.allowSuspect = allowSuspect;
+            p.publishAll(1, 2);
+            ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(8),
+                                safetensorsFile({ { tensor("other", { 64, 8 }), std::string(1024, 'x') } })));
+            const std::optional<std::int64_t> from = withFrom ? std::optional<std::int64_t>(2) : std::nullopt;
+            auto publisher = p.open();
+            ASSERT_TRUE(publisher);
+            const auto before = p.keys();
+            const Error error = errorOf(p.publish(*publisher, 8, from));
+            EXPECT_EQ(error.code, Code::BaseMismatch) << error.text;
+            EXPECT_EQ(p.keys(), before);
+            const auto sound = p.publish(*publisher, 3, from);
+            ASSERT_TRUE(sound) << sound.error().text;
+            EXPECT_TRUE(sound->anchor);
+        }
+    }
+    Publishing p; // another epoch may be of another model
+    p.options.allowSuspect = true;
+    p.publishAll(1, 2);
+    ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(8),
+                        safetensorsFile({ { tensor("other", { 64, 8 }), std::string(1024, 'x') } })));
+    p.options.newEpoch = true;
+    auto publisher = p.open();
+    ASSERT_TRUE(publisher);
+    const auto begun = p.publish(*publisher, 8);
+    ASSERT_TRUE(begun) << begun.error().text;
+    EXPECT_TRUE(begun->anchor);
+}
+
 TEST(Publisher, WhatTheLayoutCannotSayIsUsage)
 {
     Publishing p("slime-v2");

@@ -249,6 +249,7 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     options.searchDepth = request.into.searchDepth;
     options.quietSeconds = request.quietSeconds;
     options.settleSeconds = request.settleSeconds;
+    options.acceptRewritten = request.acceptRewritten;
     options.once = request.once;
     options.onVersion = [&](const PublishedVersion& version) {
         if (const Result<Run> run = openRun(bench, into, base, task))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace deltascope {
 
@@ -11,9 +12,17 @@ using Sight = Records::Sight;
 
 constexpr std::string_view Action = "verify compares them";
 
+/// Objects of one store, which are kept under its address in the records.
+struct Place {
+    const ObjectStore& store;
+    bool isBase; ///< the external base, which has no step
+
+    std::string prefix() const { return isBase ? "in the base checkpoint: " : ""; }
+};
+
 /// What the record says of an object that is there now. Nothing: it has the bytes that were seen first, or none were.
-std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo& object, const std::string& key,
-                              std::int64_t step)
+std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo& object, const std::string& where,
+                              std::optional<std::int64_t> step)
 {
     const auto trusted = std::find_if(sights.rbegin(), sights.rend(), [](const Sight& sight) { return sight.trusted; });
     if (trusted == sights.rend())
@@ -23,13 +32,13 @@ std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo
     if (trusted->sizeBytes != object.sizeBytes || (same != sights.rend() && same->xxh3 != trusted->xxh3))
         return Error { Code::Rewritten,
                        "the object was rewritten since it was first seen: what is shown of it is not what is on record",
-                       key, step, "verify compares all objects of the run with the record" };
+                       where, step, "verify compares all objects of the run with the record" };
     if (same != sights.rend())
         return std::nullopt;
     return Error { Code::Unproven,
                    "the object was written again since it was first seen, or copied, and its bytes were not compared "
                    "with the record yet: what is shown of it is what is there now",
-                   key, step, std::string(Action) };
+                   where, step, std::string(Action) };
 }
 
 /// Replaces many changes of one kind by one: a bucket that was copied in its place is one event, and so is a trainer
@@ -57,7 +66,7 @@ void joinMany(std::vector<Error>& changes, const std::string& where)
          where);
 }
 
-void addChanges(Records& records, const Run& run, const VersionObjects& version, std::vector<Error>& changes,
+void addChanges(Records& records, const Place& place, const VersionObjects& version, std::vector<Error>& changes,
                 const auto& mayDiffer)
 {
     if (!version.mirror.empty())
@@ -66,46 +75,74 @@ void addChanges(Records& records, const Run& run, const VersionObjects& version,
         const std::string key(version.inSource(object.key));
         if (!mayDiffer(key, object))
             continue;
-        const Result<std::vector<Sight>> sights = records.sights(run.store->uri(), key);
+        const Result<std::vector<Sight>> sights = records.sights(place.store.uri(), key);
         if (!sights)
             continue; // the run reports what is wrong with the records
-        if (std::optional<Error> change = changeOf(*sights, object, key, version.step))
+        const std::string where = place.isBase ? place.store.uri() + "/" + key : key;
+        const std::optional<std::int64_t> step = place.isBase ? std::nullopt : std::optional(version.step);
+        if (std::optional<Error> change = changeOf(*sights, object, where, step))
             changes.push_back(std::move(*change));
     }
+}
+
+/// Changes of all these versions of one place.
+std::vector<Error> changesIn(Records& records, const Place& place, const std::vector<const VersionObjects*>& versions,
+                             const auto& mayDiffer)
+{
+    std::vector<Error> changes;
+    for (const VersionObjects* version : versions)
+        addChanges(records, place, *version, changes, mayDiffer);
+    joinMany(changes, place.store.uri());
+    for (Error& change : changes)
+        change.text = place.prefix() + change.text;
+    return changes;
+}
+
+std::vector<Error> changesIn(Records& records, const Run& run, const std::vector<const VersionObjects*>& versions,
+                             bool withBase, const auto& filterOf)
+{
+    std::vector<Error> changes;
+    const auto add = [&](const Place& place, const std::vector<const VersionObjects*>& of) {
+        std::vector<Error> more = changesIn(records, place, of, filterOf(place.store.uri()));
+        std::move(more.begin(), more.end(), std::back_inserter(changes));
+    };
+    if (withBase && run.base)
+        add({ *run.base->store, true }, { &run.base->objects });
+    add({ *run.store, false }, versions);
+    return changes;
 }
 
 }
 
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan)
 {
-    std::vector<Error> changes;
     if (!bench.records)
-        return changes;
+        return {};
+    std::vector<const VersionObjects*> versions;
     for (const PlanLink& link : plan.links)
-        addChanges(*bench.records, run, run.versions[link.version].objectsOf(link.form), changes,
-                   [](const std::string&, const ObjectInfo&) { return true; });
-    joinMany(changes, run.store->uri());
-    return changes;
+        versions.push_back(&run.versions[link.version].objectsOf(link.form));
+    const auto all = [](const std::string&) { return [](const std::string&, const ObjectInfo&) { return true; }; };
+    return changesIn(*bench.records, run, versions, plan.fromExternalBase, all);
 }
 
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run)
 {
-    std::vector<Error> changes;
     if (!bench.records)
-        return changes;
-    const auto known = bench.records->objects(run.store->uri());
-    if (!known)
-        return changes;
-    const auto mayDiffer = [&](const std::string& key, const ObjectInfo& object) {
-        const auto last = known->find(key);
-        return last != known->end() && (!last->second.trusted || last->second.identity != object.identity);
-    };
+        return {};
+    std::vector<const VersionObjects*> versions;
     for (const Version& version : run.versions) {
         for (std::size_t form = 0; form < version.forms(); ++form)
-            addChanges(*bench.records, run, version.objectsOf(form), changes, mayDiffer);
+            versions.push_back(&version.objectsOf(form));
     }
-    joinMany(changes, run.store->uri());
-    return changes;
+    const auto fromLast = [&](const std::string& store) {
+        return [known = bench.records->objects(store)](const std::string& key, const ObjectInfo& object) {
+            if (!known)
+                return false;
+            const auto last = known->find(key);
+            return last != known->end() && (!last->second.trusted || last->second.identity != object.identity);
+        };
+    };
+    return changesIn(*bench.records, run, versions, true, fromLast);
 }
 
 } // namespace deltascope

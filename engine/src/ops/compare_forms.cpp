@@ -5,6 +5,7 @@
 #include "deltascope/engine/walk.h"
 #include "element_compare.h"
 #include "fact_errors.h"
+#include "replay/checked_reads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -118,6 +119,19 @@ private:
         const VersionObjects& there = m_version.objectsOf(copy);
         if (here.objects.size() != there.objects.size())
             return false;
+        Result<bool> same = compareObjects(here, there, task);
+        if (!same && endsLearning(same.error().code))
+            return false; // replaying it tells what is wrong
+        return same;
+    }
+
+    /// Of the objects that were listed, held against the records as openForFacts() does.
+    Result<bool> compareObjects(const VersionObjects& here, const VersionObjects& there, TaskContext& task)
+    {
+        Records* const records = m_run.recordsLost ? nullptr : m_bench.records;
+        const ReadRules rules { m_bench.threads, records, true, Replaced::Fails };
+        DS_TRY(const auto left, CheckedReads::ofObjects(m_run.store, here, false, rules, task));
+        DS_TRY(const auto right, CheckedReads::ofObjects(m_run.store, there, false, rules, task));
         for (const ObjectInfo& object : here.objects) {
             const auto other =
                 std::find_if(there.objects.begin(), there.objects.end(), [&](const ObjectInfo& candidate) {
@@ -125,16 +139,17 @@ private:
                 });
             if (other == there.objects.end() || other->sizeBytes != object.sizeBytes)
                 return false;
-            Result<bool> same = compareBytes(object, *other, task);
-            if (!same && endsLearning(same.error().code))
-                return false; // replaying it tells what is wrong
-            if (!same || !*same)
-                return same;
+            DS_TRY(const bool same, compareBytes(*left->source(), object, *right->source(), *other, task));
+            if (!same)
+                return false;
         }
+        DS_CHECK(left->expectSound(false, task));
+        DS_CHECK(right->expectSound(false, task));
         return true;
     }
 
-    Result<bool> compareBytes(const ObjectInfo& a, const ObjectInfo& b, TaskContext& task)
+    static Result<bool> compareBytes(const ObjectStore& storeOfA, const ObjectInfo& a, const ObjectStore& storeOfB,
+                                     const ObjectInfo& b, TaskContext& task)
     {
         constexpr std::uint64_t ChunkBytes = std::uint64_t { 1 } << 20;
         std::vector<std::byte> left(std::min(ChunkBytes, a.sizeBytes));
@@ -143,8 +158,8 @@ private:
             DS_CHECK(task.checkpoint());
             left.resize(std::min(ChunkBytes, a.sizeBytes - at));
             right.resize(left.size());
-            DS_CHECK(m_run.store->read(a, at, left, task));
-            DS_CHECK(m_run.store->read(b, at, right, task));
+            DS_CHECK(storeOfA.read(a, at, left, task));
+            DS_CHECK(storeOfB.read(b, at, right, task));
             if (left != right)
                 return false;
         }

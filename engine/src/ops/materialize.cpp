@@ -424,6 +424,15 @@ bool isVouchedFor(const Run& run, const Version& version, const Plan& plan, cons
     return !isUnvouchedEmpty(run, at) && (coverage.isVerified() || coverage.isConsistent());
 }
 
+/// Sorted, each once: a config is also an object of its version.
+std::vector<std::string> mergedNames(std::vector<std::string> names, const std::vector<std::string>& more)
+{
+    names.insert(names.end(), more.begin(), more.end());
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
 /// What was read must be what is on record. What an earlier process read for this result was never compared.
 Result<void> expectSoundReads(const PathState& chain, const MaterializeOptions& options,
                               const MaterializeReport& report, TaskContext& task)
@@ -484,11 +493,12 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
         DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
-    DS_TRY(Sidecars sidecars, copySidecars(bench, run, plan, folder.path(), options.sidecars.get(), task));
+    CheckedFiles files(bench, options.acceptRewritten);
+    DS_TRY(Sidecars sidecars, copySidecars(*bench.disk, files, run, plan, folder.path(), options.sidecars, task));
     report.sidecars = std::move(sidecars.names);
     std::move(sidecars.leftOut.begin(), sidecars.leftOut.end(), std::back_inserter(report.notices));
     if (options.forTraining) {
-        DS_TRY(TrainerState trainer, copyTrainerState(bench, run, version, plan, folder.path(), task));
+        DS_TRY(TrainerState trainer, copyTrainerState(*bench.disk, files, run, version, plan, folder.path(), task));
         report.trainerFiles = std::move(trainer.names);
         report.missing = std::move(trainer.missing);
     }
@@ -496,7 +506,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
         DS_TRY(report.leftOut, trainerFilesOf(run, plan, task));
     }
     DS_CHECK(expectSoundReads(chain, options, report, task));
-    report.rewritten = chain.rewritten();
+    report.rewritten = mergedNames(chain.rewritten(), files.rewritten());
     std::copy_if(version.problems.begin(), version.problems.end(), std::back_inserter(report.notices),
                  [](const Error& problem) { return problem.code == Code::TwoModels; });
     for (Error& notice : chain.readNotices())

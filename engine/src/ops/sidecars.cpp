@@ -32,18 +32,27 @@ Result<std::optional<Error>> whyLeftOut(const ObjectStore& store, const ObjectIn
                                  "Copy the file beside the checkpoint if it belongs to it." });
 }
 
-/// File name -> where it is.
-using FoundSidecars = std::map<std::string, std::pair<const ObjectStore*, ObjectInfo>, std::less<>>;
+/// By file name.
+using FoundSidecars = std::map<std::string, CheckedFiles::File, std::less<>>;
 
-/// Of one name the first.
-void collect(FoundSidecars& found, const ObjectStore& store, const std::vector<ObjectInfo>& objects)
+/// Of one name the first. `step` and `mirror`: of each File.
+void collect(FoundSidecars& found, const std::shared_ptr<const ObjectStore>& store,
+             const std::vector<ObjectInfo>& objects, std::optional<std::int64_t> step, const std::string& mirror)
 {
     for (const ObjectInfo& object : objects) {
         const std::size_t slash = object.key.rfind('/');
         const std::string name = slash == std::string::npos ? object.key : object.key.substr(slash + 1);
         if (isSidecar(name))
-            found.try_emplace(name, &store, object);
+            found.try_emplace(name, CheckedFiles::File { store, object, step, mirror });
     }
+}
+void collect(FoundSidecars& found, const Run& run, const VersionObjects& version)
+{
+    collect(found, run.store, version.objects, version.step, version.mirror);
+}
+void collect(FoundSidecars& found, const ExternalBase& base)
+{
+    collect(found, base.store, base.objects.objects, std::nullopt, {});
 }
 
 constexpr std::string_view ConfigName = "config.json";
@@ -56,7 +65,7 @@ void collectAbove(FoundSidecars& found, const Run& run, const VersionObjects& ve
         std::vector<ObjectInfo> inside;
         std::copy_if(listing.begin(), listing.end(), std::back_inserter(inside),
                      [&](const ObjectInfo& object) { return splitKey(object.key).folder == folder; });
-        collect(found, *run.store, inside);
+        collect(found, run.store, inside, version.step, {});
     };
     for (std::string_view folder = folderOf(version); !folder.empty() && !found.contains(ConfigName);) {
         folder = splitKey(folder).folder;
@@ -77,10 +86,28 @@ Result<void> collectFromRun(FoundSidecars& found, const Run& run, const Plan& pl
     collectAbove(found, run, run.versions[first].objects, listing);
     for (std::size_t i = 0; i < run.versions.size() && !found.contains(ConfigName); ++i) {
         const Version& other = run.versions[(first + run.versions.size() - 1 - i) % run.versions.size()];
-        collect(found, *run.store, other.objects.objects);
+        collect(found, run, other.objects);
         collectAbove(found, run, other.objects, listing);
     }
     return {};
+}
+
+Result<std::string> sidecarText(CheckedFiles& files, const CheckedFiles::File& file, TaskContext& task)
+{
+    constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
+    const ObjectInfo& object = file.object;
+    if (object.sizeBytes > MaxSidecarBytes)
+        return fail(Code::Hostile,
+                    fmt::format("{} bytes, where at most {} make sense", object.sizeBytes, MaxSidecarBytes),
+                    object.key);
+    std::string text;
+    text.reserve(object.sizeBytes);
+    const auto append = [&](std::uint64_t, ByteSpan bytes) -> Result<void> {
+        text += asText(bytes);
+        return {};
+    };
+    DS_CHECK(files.read(file, append, task));
+    return text;
 }
 
 FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
@@ -88,10 +115,10 @@ FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
     FoundSidecars found;
     if (!plan.fromExternalBase) {
         const PlanLink& first = plan.links.front();
-        collect(found, *run.store, run.versions[first.version].objectsOf(first.form).objects);
+        collect(found, run, run.versions[first.version].objectsOf(first.form));
     }
     if (run.base)
-        collect(found, *run.base->store, run.base->objects.objects);
+        collect(found, *run.base);
     return found;
 }
 
@@ -100,38 +127,37 @@ FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
 std::vector<ObjectInfo> sidecarsOfBase(const Run& run, const Plan& plan)
 {
     std::vector<ObjectInfo> objects;
-    for (const auto& [name, from] : sidecarsOf(run, plan)) {
-        if (run.base && from.first == run.base->store.get())
-            objects.push_back(from.second);
+    for (const auto& [name, file] : sidecarsOf(run, plan)) {
+        if (run.base && file.store == run.base->store)
+            objects.push_back(file.object);
     }
     return objects;
 }
 
-Result<Sidecars> copySidecars(Workbench& bench, const Run& run, const Plan& plan, const std::string& folder,
-                              const ObjectStore* extra, TaskContext& task)
+Result<Sidecars> copySidecars(FileSystem& disk, CheckedFiles& files, const Run& run, const Plan& plan,
+                              const std::string& folder, const std::shared_ptr<const ObjectStore>& extra,
+                              TaskContext& task)
 {
     FoundSidecars found = sidecarsOf(run, plan);
     DS_CHECK(collectFromRun(found, run, plan, task));
-    std::vector<ObjectInfo> extraObjects;
     if (extra) {
-        DS_TRY(extraObjects, listAll(*extra, "", task));
-        std::erase_if(extraObjects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
-        collect(found, *extra, extraObjects);
+        DS_TRY(std::vector<ObjectInfo> objects, listAll(*extra, "", task));
+        std::erase_if(objects, [](const ObjectInfo& object) { return object.key.find('/') != std::string::npos; });
+        collect(found, extra, objects, std::nullopt, {});
     }
     Sidecars copied;
-    constexpr std::uint64_t MaxSidecarBytes = 256U << 20;
-    for (const auto& [name, from] : found) {
-        const auto& [store, object] = from;
-        DS_TRY(std::optional<Error> reason, whyLeftOut(*store, object, name, task));
+    for (auto& [name, file] : found) {
+        DS_TRY(std::optional<Error> reason, whyLeftOut(*file.store, file.object, name, task));
         if (reason) {
             copied.leftOut.push_back(std::move(*reason));
             continue;
         }
-        DS_TRY(const std::vector<std::byte> bytes, readWhole(*store, object.key, MaxSidecarBytes, task));
+        DS_TRY(file.object, file.store->stat(file.object.key, task)); // the weights took their time
+        DS_TRY(const std::string text, sidecarText(files, file, task));
         const std::string path = folder + "/" + name;
-        if (bench.disk->exists(path)) // of an earlier attempt
-            DS_CHECK(bench.disk->removeFile(path));
-        DS_CHECK(writeTextFile(*bench.disk, path, asText(bytes)));
+        if (disk.exists(path)) // of an earlier attempt
+            DS_CHECK(disk.removeFile(path));
+        DS_CHECK(writeTextFile(disk, path, text));
         copied.names.push_back(name);
     }
     return copied;

@@ -54,35 +54,29 @@ std::vector<std::string> missingOf(const std::vector<std::string>& names)
     return missing;
 }
 
-Result<void> copyObject(FileSystem& disk, const ObjectStore& store, const ObjectInfo& object, const std::string& path,
-                        TaskContext& task)
+Result<void> copyObject(FileSystem& disk, CheckedFiles& files, const CheckedFiles::File& source,
+                        const std::string& path, TaskContext& task)
 {
     if (disk.exists(path)) // of an earlier attempt
         DS_CHECK(disk.removeFile(path));
     DS_TRY(const std::unique_ptr<OutputFile> file, disk.create(path));
     const std::unique_ptr<StreamingDigest> meant = makeXxh3();
     const std::unique_ptr<StreamingDigest> written = makeXxh3();
-    std::vector<std::byte> chunk;
-    const auto eachChunk = [&](const auto& work) -> Result<void> {
-        for (std::uint64_t at = 0; at < object.sizeBytes; at += chunk.size()) {
-            DS_CHECK(task.checkpoint());
-            chunk.resize(std::min(ChunkBytes, object.sizeBytes - at));
-            DS_CHECK(work(at));
-            task.addDone(chunk.size());
-        }
-        return {};
+    const auto copy = [&](std::uint64_t at, ByteSpan bytes) -> Result<void> {
+        meant->update(bytes);
+        task.addDone(bytes.size());
+        return file->write(at, bytes);
     };
-    DS_CHECK(eachChunk([&](std::uint64_t at) -> Result<void> {
-        DS_CHECK(store.read(object, at, chunk, task));
-        meant->update(chunk);
-        return file->write(at, chunk);
-    }));
+    DS_CHECK(files.read(source, copy, task));
     DS_CHECK(file->sync());
-    DS_CHECK(eachChunk([&](std::uint64_t at) -> Result<void> {
+    std::vector<std::byte> chunk;
+    for (std::uint64_t at = 0; at < source.object.sizeBytes; at += chunk.size()) {
+        DS_CHECK(task.checkpoint());
+        chunk.resize(std::min(ChunkBytes, source.object.sizeBytes - at));
         DS_CHECK(file->read(at, chunk));
         written->update(chunk);
-        return {};
-    }));
+        task.addDone(chunk.size());
+    }
     if (meant->hex() != written->hex())
         return fail(Code::Digest, "the file reads back otherwise than it was written: memory or disk is faulty", path,
                     "check the machine's memory and disk before you try again");
@@ -117,8 +111,8 @@ Result<std::vector<ObjectInfo>> trainerObjectsOf(const Run& run, const Version& 
     return trainerObjects(*run.store, version.objectsOf(plan.links.front().form).objects.front().key, task);
 }
 
-Result<TrainerState> copyTrainerState(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                      const std::string& folder, TaskContext& task)
+Result<TrainerState> copyTrainerState(FileSystem& disk, CheckedFiles& files, const Run& run, const Version& version,
+                                      const Plan& plan, const std::string& folder, TaskContext& task)
 {
     TrainerState state;
     DS_TRY(const std::vector<ObjectInfo> objects, trainerObjectsOf(run, version, plan, task));
@@ -129,7 +123,9 @@ Result<TrainerState> copyTrainerState(Workbench& bench, const Run& run, const Ve
         task.beginPhase("copy the trainer's files", bytes);
     for (const ObjectInfo& object : objects) {
         const std::string name = object.key.substr(folderOf(object.key).size());
-        DS_CHECK(copyObject(*bench.disk, *run.store, object, fmt::format("{}/{}", folder, name), task));
+        const std::string& mirror = version.objectsOf(plan.links.front().form).mirror;
+        const CheckedFiles::File file { run.store, object, version.step(), mirror };
+        DS_CHECK(copyObject(disk, files, file, fmt::format("{}/{}", folder, name), task));
         state.names.push_back(name);
     }
     state.missing = missingOf(state.names);

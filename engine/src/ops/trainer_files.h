@@ -1,5 +1,6 @@
 #pragma once
 
+#include "checked_files.h"
 #include "deltascope/engine/operations.h"
 
 #include <string>
@@ -23,9 +24,9 @@ struct TrainerState {
 };
 
 /// Copies the trainer's files of a step into the folder of its rebuild, and reads them back. They are there where the
-/// step is a checkpoint by itself; those beside an earlier checkpoint belong to another step. Errors: those of the
-/// stores and the disk, Digest (a copy reads back otherwise than it was written), Rewritten.
-Result<TrainerState> copyTrainerState(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
-                                      const std::string& folder, TaskContext& task);
+/// step is a checkpoint by itself; those beside an earlier checkpoint belong to another step. Errors: those of
+/// CheckedFiles::read and of the disk, Digest (a copy reads back otherwise than it was written).
+Result<TrainerState> copyTrainerState(FileSystem& disk, CheckedFiles& files, const Run& run, const Version& version,
+                                      const Plan& plan, const std::string& folder, TaskContext& task);
 
 } // namespace deltascope

@@ -159,7 +159,19 @@ const Version* CheckpointQueue::find(const std::string& label) const
 Result<PathPtr> CheckpointQueue::open(const Version& version, TaskContext& task) const
 {
     DS_TRY(const Plan plan, planFor(m_run, version));
-    return openPath(m_run, plan, { .threads = m_bench.threads, .replaced = Replaced::Followed }, task);
+    return openChecked(m_bench, m_run, plan, m_options.acceptRewritten, task);
+}
+
+Result<bool> CheckpointQueue::isAsListed(const Version& version, TaskContext& task) const
+{
+    for (const ObjectInfo& object : version.objects.objects) {
+        const Result<ObjectInfo> now = m_store->stat(object.key, task);
+        if (!now && now.error().code != Code::NotFound)
+            return fail(now.error());
+        if (!now || now->identity != object.identity)
+            return false;
+    }
+    return true;
 }
 
 std::int64_t CheckpointQueue::unchangedSince(const std::string& name, const std::string& state, std::int64_t changedUs)

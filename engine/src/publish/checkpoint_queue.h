@@ -49,8 +49,10 @@ public:
     std::int64_t newestStep() const; ///< of the newest run; -1 in a folder without checkpoints
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
-    /// Watched, but not held against records: what a trainer drops again under an old name is a new checkpoint.
+    /// Errors: those of openChecked(): also Rewritten, where it is on record and was written again.
     Result<PathPtr> open(const Version& version, TaskContext& task) const;
+    /// Whether the objects of a checkpoint are those that the last look found.
+    Result<bool> isAsListed(const Version& version, TaskContext& task) const;
 
 private:
     /// Since when a folder has been as it is: by its files, or by our own clock where those are still to come.

@@ -22,6 +22,9 @@ bool concernsTheCheckpoint(Code code)
     return code == Code::Rewritten || code == Code::NotFound || code == Code::Truncated;
 }
 
+/// Whether an error is of an object of a checkpoint.
+bool isOf(const Error& error, const std::string& label) { return error.where.starts_with(label + "/"); }
+
 /// "checkpoint-120" → 120.
 std::int64_t numberIn(const std::string& label)
 {
@@ -157,14 +160,17 @@ private:
         Result<PublishedVersion> version = publishChosen(chosen, task);
         if (!version && concernsTheCheckpoint(version.error().code)
             && version.error().step.value_or(chosen.step()) == chosen.step()) {
-            m_done.insert(label);
-            say({ label }, "changed or vanished while it was read");
-            return false;
+            DS_TRY(const bool isAsListed, m_queue.isAsListed(chosen, task));
+            if (!isAsListed) {
+                m_done.insert(label);
+                say({ label }, "changed or vanished while it was read");
+                return false;
+            }
         }
         if (!version && isPassedOver(version.error(), label)) {
             m_last = chosen.step();
             m_done.insert(label);
-            say({ label }, version.error().text);
+            say({ label }, whyPassedOver(version.error()));
             m_failed[label] = { chosen.step(), {}, std::move(version.error()) };
             return true;
         }
@@ -219,15 +225,27 @@ private:
     {
         const std::string label = checkpointLabel(chosen);
         DS_TRY(const PathPtr to, m_queue.open(chosen, task));
-        if (const Version* before = m_queue.find(m_publisher.headOrigin())) {
+        DS_TRY(PublishedVersion version, publishState(*to, label, task));
+        for (const std::string& key : to->rewritten())
+            say({ label }, "rewritten since it was first seen, and used: " + key);
+        for (const Error& notice : to->readNotices())
+            say({ label }, fmt::format("{}: {}", notice.where, notice.text));
+        return version;
+    }
+
+    Result<PublishedVersion> publishState(const State& to, const std::string& label, TaskContext& task)
+    {
+        const std::string origin = m_publisher.headOrigin();
+        if (const Version* before = m_queue.find(origin)) {
             if (const Result<PathPtr> from = m_queue.open(*before, task)) {
-                Result<PublishedVersion> version = m_publisher.publish(from->get(), *to, label, task);
+                Result<PublishedVersion> version = m_publisher.publish(from->get(), to, label, task);
                 if (version
-                    || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)))
+                    || (version.error().code != Code::BaseMismatch && !concernsTheCheckpoint(version.error().code)
+                        && !isOf(version.error(), origin)))
                     return version; // else that checkpoint is no longer what was published from it, or not there
             }
         }
-        return m_publisher.publish(nullptr, *to, label, task);
+        return m_publisher.publish(nullptr, to, label, task);
     }
 
     /// Whether an error speaks against the checkpoint alone, so that another one may be published.
@@ -237,7 +255,18 @@ private:
             return true;
         if (error.code == Code::BaseMismatch) // of the first one: this run is not of this model
             return m_hasPublished;
-        return concernsOneObject(error.code) && error.where.starts_with(label + "/");
+        return (concernsOneObject(error.code) || isUnlikeRecord(error)) && isOf(error, label);
+    }
+
+    static bool isUnlikeRecord(const Error& error)
+    {
+        return error.code == Code::Rewritten || error.code == Code::Digest;
+    }
+
+    static std::string whyPassedOver(const Error& error)
+    {
+        return isUnlikeRecord(error) ? fmt::format("not published: {}: {}; {}", error.where, error.text, error.action)
+                                     : error.text;
     }
 
     /// How an act ends that has published all it could.

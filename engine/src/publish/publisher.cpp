@@ -180,12 +180,15 @@ struct Publisher::Session {
     }
 
     /// Judges a state that becomes an anchor by the one that it follows, in a pass of its own: the anchor needs `to`
-    /// alone. Errors: SuspectValues; BaseMismatch (of an epoch that has begun, `to` is another model).
+    /// alone. Whatever is judged, an epoch that has begun goes on with the same model. Errors: SuspectValues;
+    /// BaseMismatch (it is another model).
     Result<void> judgeBeside(const State* from, const State& to, const std::string& origin, TaskContext& task)
     {
         const auto judge = [&](const State& before) -> Result<void> {
             if (head.epochBegun)
                 DS_CHECK(expectSameTensors(before, to));
+            if (!judges())
+                return {};
             DS_CHECK(expectNoPlaceholders(&before, to, origin));
             DS_TRY(const WalkMeans means, bench.means());
             task.beginPhase("values", 2 * to.stateBytes());
@@ -210,24 +213,39 @@ struct Publisher::Session {
                     store->uri(), head.step, "publish from the state that the run ends with" });
     }
 
-    Result<DiffReport> differenceOfHead(const State& other, TaskContext& task)
+    struct Difference {
+        std::string reason;
+        std::string remedy; ///< empty: the values alone differ
+    };
+    /// How another state differs from the one that the run ends with; nothing: in no bit.
+    Result<std::optional<Difference>> differenceOfHead(const State& other, TaskContext& task)
     {
-        return withHeadState([&](const PathPtr& state) { return diffStates(bench, *state, other, std::nullopt, task); },
-                             task);
+        const auto compare = [&](const PathPtr& state) -> Result<std::optional<Difference>> {
+            if (std::optional<TensorDifference> tensors = differenceOfTensors(*state, other))
+                return std::optional(Difference { tensors->reason + " (A is what the run holds, B what was given)",
+                                                  std::move(tensors->remedy) });
+            DS_TRY(const DiffReport report, diffStates(bench, *state, other, std::nullopt, task));
+            if (report.equal())
+                return std::optional<Difference>();
+            return std::optional(Difference {
+                fmt::format("{} elements in {} tensors differ", report.elementsDifferent(), report.tensorsDifferent()),
+                {} });
+        };
+        return withHeadState(compare, task);
     }
 
     /// For a run whose publisher recorded no roots: compares bit by bit.
     Result<void> expectHeadState(const State& from, TaskContext& task)
     {
-        DS_TRY(const DiffReport difference, differenceOfHead(from, task));
-        if (difference.equal())
+        DS_TRY(const std::optional<Difference> difference, differenceOfHead(from, task));
+        if (!difference)
             return {};
-        return fail(Error {
-            Code::BaseMismatch,
-            fmt::format(
-                "the state to publish from is not step {}, the newest of the run: {} elements in {} tensors differ",
-                head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
-            store->uri(), head.step, "publish from the state that the run ends with" });
+        return fail(Error { Code::BaseMismatch,
+                            fmt::format("the state to publish from is not step {}, the newest of the run: {}",
+                                        head.step, difference->reason),
+                            store->uri(), head.step,
+                            difference->remedy.empty() ? "publish from the state that the run ends with"
+                                                       : difference->remedy });
     }
 
     /// Whether the newest version is the step from `from` to `to` already. Its roots say so, and its bytes must lead to
@@ -244,16 +262,16 @@ struct Publisher::Session {
             if (base != head.base)
                 return false;
         }
-        DS_TRY(const DiffReport difference, differenceOfHead(to, task));
-        if (difference.equal()) {
+        DS_TRY(const std::optional<Difference> difference, differenceOfHead(to, task));
+        if (!difference) {
             DS_CHECK(from.expectUnchanged(task));
             DS_CHECK(to.expectUnchanged(task));
             return true;
         }
         return fail(Error { Code::Digest,
                             fmt::format("step {} records that it is what was to be published, but its bytes give "
-                                        "another state: {} elements in {} tensors differ",
-                                        head.step, difference.elementsDifferent(), difference.tensorsDifferent()),
+                                        "another state: {}",
+                                        head.step, difference->reason),
                             store->uri(), head.step,
                             "verify the run; mend it, or begin a new epoch behind it with --new-epoch" });
     }
@@ -299,7 +317,7 @@ struct Publisher::Session {
         }
         const bool follows = from || (head.step > 0 && head.epochBegun);
         std::optional<StateJudge> judge;
-        if (judges() && follows) {
+        if (follows) {
             DS_CHECK(judgeBeside(from, to, version.origin, task));
         } else if (judges()) {
             DS_CHECK(expectNoPlaceholders(nullptr, to, version.origin));

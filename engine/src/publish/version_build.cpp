@@ -58,54 +58,58 @@ private:
 
 namespace {
 
-tl::unexpected<Error> differentTensors(std::string reason, std::string remedy)
-{
-    return fail(Error { Code::BaseMismatch,
-                        std::move(reason) + ": a delta cannot say that (A is the state before, B the one to publish)",
-                        {},
-                        std::nullopt,
-                        std::move(remedy) + ", or publish it into a run of its own" });
-}
-
 std::string shapeText(const TensorInfo& tensor) { return fmt::format("[{}]", fmt::join(tensor.shape, ", ")); }
 
 }
 
-Result<void> expectSameTensors(const State& from, const State& to)
+std::optional<TensorDifference> differenceOfTensors(const State& a, const State& b)
 {
-    const Correspondence all = correspond(from, to, true, std::nullopt);
+    const Correspondence all = correspond(a, b, true, std::nullopt);
     if (all.names) {
         const std::string reason = fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
                                                all.pairs.back().second->name);
         if (all.names->kind == FormDifference::Kind::Adapters)
-            return differentTensors(reason, "Merge the adapters before the checkpoint is saved (merge_and_unload)");
+            return TensorDifference { reason, "Merge the adapters before the checkpoint is saved (merge_and_unload)" };
         std::string remedy = "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)";
         const PrefixMap map { all.names->b, all.names->a };
-        if (const auto step = PublishedStep::of(nullptr, to, map); step && haveSameTensors(from, step->to()))
+        if (const auto step = PublishedStep::of(nullptr, b, map); step && haveSameTensors(a, step->to()))
             remedy += fmt::format(", publish it with --map-prefix {}={}", map.a, map.b);
-        return differentTensors(reason, std::move(remedy));
+        return TensorDifference { reason, std::move(remedy) };
     }
-    const std::vector<FormDifference> fused = FusedSides(from, to, true, std::nullopt).forms();
+    const std::vector<FormDifference> fused = FusedSides(a, b, true, std::nullopt).forms();
     if (!fused.empty())
-        return differentTensors(fused.front().reason(), "Save the checkpoint with the tensors of the run");
-    for (const auto& [a, b] : all.pairs) {
-        if (a->dtype != b->dtype)
-            return differentTensors(
-                fmt::format("tensor {} is {} in A and {} in B", a->name, word(a->dtype), word(b->dtype)),
-                fmt::format("Save the checkpoint as {}", word(a->dtype)));
-        if (a->shape != b->shape)
-            return differentTensors(
-                fmt::format("tensor {} has the shape {} in A and {} in B", a->name, shapeText(*a), shapeText(*b)),
-                "Publish checkpoints of one model");
+        return TensorDifference { fused.front().reason(), "Save the checkpoint with the tensors of the run" };
+    for (const auto& [left, right] : all.pairs) {
+        if (left->dtype != right->dtype)
+            return TensorDifference { fmt::format("tensor {} is {} in A and {} in B", left->name, word(left->dtype),
+                                                  word(right->dtype)),
+                                      fmt::format("Save the checkpoint as {}", word(left->dtype)) };
+        if (left->shape != right->shape)
+            return TensorDifference { fmt::format("tensor {} has the shape {} in A and {} in B", left->name,
+                                                  shapeText(*left), shapeText(*right)),
+                                      "Publish checkpoints of one model" };
     }
     if (!all.onlyInA.empty() || !all.onlyInB.empty()) {
         const bool lacks = all.onlyInB.empty();
         const std::vector<const TensorInfo*>& extra = lacks ? all.onlyInA : all.onlyInB;
-        return differentTensors(fmt::format("{} has {} tensor{} that {} lacks, as {}", lacks ? "A" : "B", extra.size(),
-                                            extra.size() == 1 ? "" : "s", lacks ? "B" : "A", extra.front()->name),
-                                "Publish checkpoints of one model");
+        return TensorDifference { fmt::format("{} has {} tensor{} that {} lacks, as {}", lacks ? "A" : "B",
+                                              extra.size(), extra.size() == 1 ? "" : "s", lacks ? "B" : "A",
+                                              extra.front()->name),
+                                  "Publish checkpoints of one model" };
     }
-    return {};
+    return std::nullopt;
+}
+
+Result<void> expectSameTensors(const State& from, const State& to)
+{
+    const std::optional<TensorDifference> difference = differenceOfTensors(from, to);
+    if (!difference)
+        return {};
+    return fail(Error { Code::BaseMismatch,
+                        difference->reason + ": a delta cannot say that (A is the state before, B the one to publish)",
+                        {},
+                        std::nullopt,
+                        difference->remedy + ", or publish it into a run of its own" });
 }
 
 Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& state, StateJudge* judge,

@@ -43,14 +43,14 @@ bool concernsTheAct(Code code)
     }
 }
 
-/// Says what was read of a mirror, and what tells that it is what the source held.
+/// Says what is read of a mirror, and what tells that it is what the source held: true also before the first read.
 Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t notCompared)
 {
     const std::string what = fmt::format("{} object{} of this state {} read from the mirror; ", objects,
                                          objects == 1 ? "" : "s", objects == 1 ? "is" : "are");
     if (notCompared == 0)
         return Error { Code::Mirror,
-                       what + "all that was read has the digests on record of the source's objects",
+                       what + "what is read of it is compared with the digests on record of the source's objects",
                        address,
                        std::nullopt,
                        {} };
@@ -161,10 +161,10 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
     reads->m_source = std::make_shared<CheckedStore>(run.store, rules.replaced);
     if (plan.fromExternalBase) {
         reads->m_base = std::make_shared<CheckedStore>(run.base->store, rules.replaced);
-        DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, task));
+        DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, true, task));
     }
     for (const PlanLink& link : plan.links) {
-        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), task));
+        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), false, task));
     }
     return reads;
 }
@@ -175,7 +175,6 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
     reads->m_source = std::make_shared<CheckedStore>(store, rules.replaced);
-    reads->m_base = std::make_shared<CheckedStore>(store, rules.replaced);
     const std::string where = store->uri() + "/" + object.key;
     ExpectedLeaves expected;
     if (rules.records) {
@@ -183,20 +182,29 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr
                reads->expectedOf(*store, object, sightsAround(*rules.records, store->uri(), object.key), false, where,
                                  std::nullopt, task));
     }
-    reads->m_base->add(std::make_unique<ObjectReads>(object, where, std::nullopt, std::move(expected)));
+    reads->m_source->add(std::make_unique<ObjectReads>(object, where, std::nullopt, std::move(expected)));
     return reads;
 }
 
-Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task)
+Result<std::shared_ptr<CheckedReads>> CheckedReads::ofObjects(std::shared_ptr<const ObjectStore> store,
+                                                              const VersionObjects& objects, bool isOutside,
+                                                              const ReadRules& rules, TaskContext& task)
+{
+    std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
+    reads->m_source = std::make_shared<CheckedStore>(std::move(store), rules.replaced);
+    DS_CHECK(reads->addAll(*reads->m_source, objects, isOutside, task));
+    return reads;
+}
+
+Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& version, bool isOutside, TaskContext& task)
 {
     for (const ObjectInfo& object : version.objects) {
         if (store.has(object.key))
             continue;
-        const bool inSource = &store == m_source.get();
         if (!version.mirror.empty())
             ++m_mirrored[version.mirror].objects;
-        const std::string where = inSource ? object.key : store.uri() + "/" + object.key;
-        const std::optional<std::int64_t> step = inSource ? std::optional(version.step) : std::nullopt;
+        const std::string where = isOutside ? store.uri() + "/" + object.key : object.key;
+        const std::optional<std::int64_t> step = isOutside ? std::nullopt : std::optional(version.step);
         ExpectedLeaves expected;
         if (m_rules.records) {
             DS_TRY(expected,

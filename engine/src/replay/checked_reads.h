@@ -59,8 +59,12 @@ public:
     /// or is known to hold other bytes), those of the records.
     static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
                                                     TaskContext& task);
-    /// One object that is a state by itself, held against what runs around it have put on record of it. base() reads
-    /// it. Errors: as above.
+    /// The same of objects that are read by themselves, all of source(). `isOutside`: their store is not the source.
+    static Result<std::shared_ptr<CheckedReads>> ofObjects(std::shared_ptr<const ObjectStore> store,
+                                                           const VersionObjects& objects, bool isOutside,
+                                                           const ReadRules& rules, TaskContext& task);
+    /// One object that is a state by itself, held against what runs around it have put on record of it. source()
+    /// reads it. Errors: as above.
     static Result<std::shared_ptr<CheckedReads>> ofFile(const std::shared_ptr<const ObjectStore>& store,
                                                         const ObjectInfo& object, const ReadRules& rules,
                                                         TaskContext& task);
@@ -84,7 +88,7 @@ private:
         : m_rules(rules)
     {
     }
-    Result<void> addAll(CheckedStore& store, const VersionObjects& version, TaskContext& task);
+    Result<void> addAll(CheckedStore& store, const VersionObjects& version, bool isOutside, TaskContext& task);
     /// `found`: what is on record of the object, or of that of the source whose copy in a mirror it is.
     Result<ExpectedLeaves> expectedOf(const ObjectStore& store, const ObjectInfo& object,
                                       Result<std::vector<Records::Sight>> found, bool ofMirror,

@@ -121,8 +121,9 @@ Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, cons
     auto content = std::make_shared<Content>();
     DS_TRY(content->object, store->stat(key, task));
     DS_TRY(content->reads, CheckedReads::ofFile(store, content->object, rules, task));
-    const bool isOnRecord = content->reads->base()->reads().at(key)->expected().any();
-    content->store = isOnRecord ? content->reads->base() : std::move(store); // what compares also hashes
+    const std::shared_ptr<CheckedStore>& checked = content->reads->source();
+    const bool isOnRecord = checked->reads().at(key)->expected().any();
+    content->store = isOnRecord ? checked : std::move(store); // what compares also hashes
     const Result<SafetensorsHeader> header = SafetensorsHeader::read(*content->store, content->object, task);
     if (!header)
         return fail(content->reads->reasonOf(header.error(), task));

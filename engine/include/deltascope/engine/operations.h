@@ -80,10 +80,12 @@ struct OpenOptions {
 Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const OpenOptions& options,
                     TaskContext& task);
 
-/// Objects of the source on the way to a state that have other bytes than those on record (Rewritten), or another
-/// identity, so that nothing is known of their bytes (Unproven; many of them are one notice). Reads nothing of it.
+/// Objects of the source, and of the external base, on the way to a state that have other bytes than those on record
+/// (Rewritten), or another identity, so that nothing is known of their bytes (Unproven; many of them are one notice).
+/// Reads nothing of it.
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan);
-std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run); ///< of all versions
+/// Of all versions and of the external base.
+std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run);
 
 /// Opens what an operation rebuilds a state from, compared with the records of the workbench. What is read of mirrors
 /// is kept in the events of the source. Errors: those of openPath; Run::recordsLost, unless the user accepts what is

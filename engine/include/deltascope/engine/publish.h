@@ -110,12 +110,14 @@ struct FollowOptions {
     double quietSeconds = 5; ///< a checkpoint is complete once nothing in it changed for so long
     /// A checkpoint that is not complete, and in which nothing changed for so long, is left out.
     double settleSeconds = 600;
+    bool acceptRewritten = false; ///< publish checkpoints although they were rewritten since they were first seen
     bool once = false; ///< end when nothing is left to publish instead of waiting for more
     std::size_t searchDepth = DefaultSearchDepth; ///< OpenOptions::searchDepth of the folder that is watched
     std::function<void(const PublishedVersion&)> onVersion;
     /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
-    /// read, those whose values are suspect, those that are not whole and have settled, and once each folder that holds
-    /// something else than a checkpoint that can be published.
+    /// read, those whose values are suspect, those that are not what is on record, those that are not whole and have
+    /// settled, and once each folder that holds something else than a checkpoint that can be published. Also told what
+    /// is to be known of one that was published: which objects of it were rewritten and accepted.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
     /// Told, once for each, which checkpoint the act has been waiting for, and what that one lacks.
     std::function<void(const std::string& text)> onWaiting;
@@ -126,7 +128,7 @@ struct FollowOptions {
 /// training, only the newest is. A checkpoint that is not complete when one behind it is published is left out, too.
 /// Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says. Errors:
 /// those of Publisher::publish that neither waiting nor another checkpoint mends; with `once`, after all that can be
-/// published, the reason for which the first checkpoint was left out (SuspectValues, Unfinished, Malformed …), Layout
+/// published, the reason for which the first checkpoint was left out (SuspectValues, Rewritten, Unfinished …), Layout
 /// for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for any folder with weights
 /// where no checkpoint is.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
