@@ -253,9 +253,6 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     return text;
 }
 
-namespace {
-
-/// What the reader of a result must know about the bytes that it was made from.
 std::string readsText(const app::ReadsView& reads, const Style& style)
 {
     std::string text;
@@ -265,8 +262,6 @@ std::string readsText(const app::ReadsView& reads, const Style& style)
     for (const app::ProblemView& notice : reads.notices)
         text += problemText(notice, style);
     return text;
-}
-
 }
 
 std::string digestText(const app::DigestView& digest, const Style& style)

@@ -51,6 +51,16 @@ QString problemLine(const app::ProblemView& problem)
         + QStringLiteral("%1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
 }
 
+QStringList readsLines(const app::ReadsView& reads)
+{
+    QStringList lines;
+    for (const std::string& key : reads.rewritten)
+        lines << QCoreApplication::translate("Marks", "⚑ rewritten and used: %1").arg(shortened(safeName(key)));
+    for (const app::ProblemView& notice : reads.notices)
+        lines << problemLine(notice);
+    return lines;
+}
+
 QString levelText(int level)
 {
     static constexpr std::array<const char*, 5> Names { "listed", "header", "payload", "replay", "cross-anchor" };

@@ -26,13 +26,13 @@ namespace {
 constexpr int Height = 40;
 constexpr int BarSteps = 1000;
 
-/// Which objects were used although they are not those first read.
-QString rewrittenText(const app::ReadsView& reads)
+/// A line for each thing to know about the bytes that a result was made from, behind its other text.
+QString readsText(const app::ReadsView& reads)
 {
-    QStringList keys;
-    for (const std::string& key : reads.rewritten)
-        keys += shortened(safeName(key));
-    return keys.isEmpty() ? QString() : TaskRow::tr(", rewritten and used: %1").arg(keys.join(QStringLiteral(", ")));
+    QString text;
+    for (const QString& line : readsLines(reads))
+        text += QLatin1Char('\n') + line;
+    return text;
 }
 
 }
@@ -235,11 +235,7 @@ QString TaskRow::resultText() const
             leftOut << safeName(name);
         if (!leftOut.isEmpty())
             text += tr("\nNot copied, the trainer's own: %1").arg(leftOut.join(QStringLiteral(", ")));
-        text += rewrittenText(view.reads);
-        for (const app::ProblemView& notice : view.reads.notices)
-            text += QStringLiteral("\n") + QString::fromStdString(notice.code) + QStringLiteral(" ")
-                + safeName(notice.text);
-        return text;
+        return text + readsText(view.reads);
     }
     if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result)) {
         QString text = tr("%1, level %2, %3 in %4")
@@ -256,14 +252,14 @@ QString TaskRow::resultText() const
         if ((*diff)->equal)
             return tr("bit-identical, %1 compared in %2")
                        .arg(bytesText((*diff)->bytesCompared), durationText((*diff)->seconds))
-                + rewrittenText((*diff)->reads);
+                + readsText((*diff)->reads);
         return ((*diff)->tensorsTotal == 0
                     ? tr("no tensor of A is one of B: nothing was compared")
                     : tr("%1 of %2 tensors differ, %3 of %4 elements")
                           .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
                                countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal)))
             + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
-            + rewrittenText((*diff)->reads);
+            + readsText((*diff)->reads);
     }
     if (const auto* back = std::get_if<std::shared_ptr<const app::RollBackView>>(&*m_task.result)) {
         const app::RollBackView& view = **back;

@@ -1156,6 +1156,8 @@ export interface BlockHeader {
   gini_rows: number | null; // 0 even … 1 in one row
   top_rows: TopRow[]; // at most 5
   a: number | null; // step compared with; null: nothing (first state)
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
 }
 
 /** A window into one tensor at two steps, row by row; at most 4,096 elements. */
@@ -1172,6 +1174,8 @@ export interface ElementWindow {
   new_bits: string[];
   old_values: (number | null)[]; // null: NaN, infinite, or without a
   new_values: (number | null)[]; // null: NaN, infinite
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
 }
 
 /** A tensor as a header describes it. */
@@ -1247,6 +1251,8 @@ export interface Statistics {
   linear: Histogram;
   logarithmic: Histogram; // absolute values other than zero, a bin per power of two
   moved: ValuesMoved | null; // with a
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;
 }
 
@@ -1255,6 +1261,8 @@ export interface StatisticsHistory {
   tensor: string;
   dtype: string;
   steps: TensorValues[]; // ascending
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;
 }
 

@@ -3,7 +3,7 @@ import type { Diff, TensorDiff } from '../../api/types';
 import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
-import { Rewritten } from '../../components/Rewritten';
+import { Reads } from '../../components/Reads';
 import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
@@ -61,7 +61,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       <div class="equal">
         <p class="equal-text">A and B are bit-identical</p>
         <p class="muted">{plural(diff.tensors_total, 'tensor')}, {exact(diff.elements_total)} elements, {speed}.</p>
-        <Rewritten keys={diff.rewritten} />
+        <Reads of={diff} />
         <button type="button" onClick={again}>Compare again</button>
       </div>
     );
@@ -91,6 +91,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
+      <Reads of={diff} />
       <div class="canvas-tools diff-tools">
         <Tabs
           label="Part of the result" chosen={part} choose={setPart}

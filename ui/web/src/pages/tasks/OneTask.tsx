@@ -4,8 +4,8 @@ import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
+import { Reads } from '../../components/Reads';
 import { VerifyShield } from '../../components/StateIcon';
-import { Rewritten } from '../../components/Rewritten';
 import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText, WorstCode } from '../../components/states';
 import { Table } from '../../components/Table';
@@ -155,8 +155,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
 function Materialized({ report }: { report: MaterializeReport }) {
   return (
     <Card title="Result" note={report.notices.some((notice) => notice.code === 'DS-UNPROVEN') ? 'across a missing number: unproven' : ''}>
-      <Rewritten keys={report.rewritten} />
-      {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      <Reads of={report} />
       <dl class="facts card-body">
         {report.chosen && <><dt>Step</dt><dd>{report.chosen}</dd></>}
         <dt>Folder, on the daemon's machine</dt><dd class="mono">{safeName(report.path)}</dd>
@@ -178,7 +177,7 @@ function Materialized({ report }: { report: MaterializeReport }) {
 function Compared({ diff, run }: { diff: Diff; run: string }) {
   return (
     <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
-      <Rewritten keys={diff.rewritten} />
+      <Reads of={diff} />
       <p class="card-body">
         {diff.equal
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
