@@ -253,11 +253,11 @@ QString TaskRow::resultText() const
             return tr("bit-identical, %1 compared in %2")
                        .arg(bytesText((*diff)->bytesCompared), durationText((*diff)->seconds))
                 + readsText((*diff)->reads);
-        return ((*diff)->tensorsTotal == 0
-                    ? tr("no tensor of A is one of B: nothing was compared")
-                    : tr("%1 of %2 tensors differ, %3 of %4 elements")
-                          .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
-                               countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal)))
+        const std::string nothing = app::nothingComparedText(**diff);
+        return (!nothing.empty() ? QString::fromStdString(nothing)
+                                 : tr("%1 of %2 tensors differ, %3 of %4 elements")
+                                       .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
+                                            countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal)))
             + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
             + readsText((*diff)->reads);
     }

@@ -100,8 +100,9 @@ namespace {
 
 QString partText(const app::DiffView& diff, std::uint64_t part, std::uint64_t all)
 {
-    return diff.tensorsTotal == 0 ? QStringLiteral("no tensor of A is one of B: nothing was compared")
-                                  : QStringLiteral("%1 of %2").arg(exactText(part), exactText(all));
+    const std::string nothing = app::nothingComparedText(diff);
+    return nothing.empty() ? QStringLiteral("%1 of %2").arg(exactText(part), exactText(all))
+                           : QString::fromStdString(nothing);
 }
 
 }

@@ -105,7 +105,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
         ? Quantity { unknownText(), {} }
         : Quantity { exactText(view.tensorsDifferent), tr("of %1").arg(exactText(view.tensorsTotal)) };
     showTiles({ tile(tr("Tensors different"), different,
-                     { { nothing ? tr("no tensor of A is one of B")
+                     { { nothing ? tr("nothing was compared")
                                  : tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
                 tile(tr("Elements different"), percentQuantity(shareIfAny(view.elementsDifferent, view.elementsTotal)),
                      std::move(elements)),
@@ -119,6 +119,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
     m_tabs->show();
     QStringList notes;
+    if (nothing)
+        notes << QStringLiteral("⚠ ") + QString::fromStdString(app::nothingComparedText(view));
     if (const QString text = notFiniteText(view); !text.isEmpty())
         notes << QStringLiteral("⚠ ") + text;
     for (const app::FormDifferenceView& form : view.forms)

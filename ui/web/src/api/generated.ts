@@ -581,6 +581,7 @@ export interface Diff {
   tensor_globs: string[]; // names that were to be compared; empty: all
   tensors_left_out: number;
   tensors_total: number; // in both and comparable
+  nothing_compared: string | null; // why; null: something was
   tensors_different: number;
   elements_total: number;
   elements_different: number;

@@ -66,14 +66,14 @@ export function DiffResult({ pair, diff, again }: Props) {
       </div>
     );
   }
-  const nothing = diff.tensors_total === 0;
+  const nothing = diff.nothing_compared !== null;
   const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || maxAbs(row) > maxAbs(most) ? row : most), null);
   return (
     <>
       <dl class="kpis">
         <Kpi
           label="Tensors different" value={nothing ? { value: unknown, unit: '' } : { value: exact(diff.tensors_different), unit: `of ${exact(diff.tensors_total)}` }}
-          context={nothing ? 'no tensor of A is one of B' : `${exact(diff.tensors_total - diff.tensors_different)} equal`}
+          context={nothing ? 'nothing was compared' : `${exact(diff.tensors_total - diff.tensors_different)} equal`}
         />
         <Kpi
           label="Elements different" value={percentQ(diff.elements_total === 0 ? null : diff.elements_different / diff.elements_total)}
@@ -88,6 +88,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      {nothing && <p class="warn-text">⚠ {diff.nothing_compared}</p>}
       {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
@@ -142,7 +143,7 @@ function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
     title: `Difference between ${a} and ${b}`,
     file: `${runId}-diff-${a}-${b}`,
     facts: [
-      ...(diff.tensors_total === 0 ? [['compared', 'nothing: no tensor of A is one of B'] as [string, string]] : [
+      ...(diff.nothing_compared !== null ? [['compared', diff.nothing_compared] as [string, string]] : [
         ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
         ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
       ] as [string, string][]),

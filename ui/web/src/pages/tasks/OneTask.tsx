@@ -174,6 +174,8 @@ function Materialized({ report }: { report: MaterializeReport }) {
   );
 }
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function Compared({ diff, run }: { diff: Diff; run: string }) {
   return (
     <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
@@ -181,7 +183,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
       <p class="card-body">
         {diff.equal
           ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
-          : diff.tensors_total === 0 ? 'No tensor of A is one of B: nothing was compared.'
+          : diff.nothing_compared !== null ? `${capital(diff.nothing_compared)}.`
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
       </p>
       <Settings diff={diff} />
