@@ -130,6 +130,31 @@ TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
     }));
 }
 
+TEST_F(Window, AComparisonSaysHowItsSidesWereCompared)
+{
+    const auto textOf = [this](app::DiffView diff) {
+        app::TaskView task;
+        task.plan.kind = "diff";
+        task.state = "done";
+        task.result = std::make_shared<const app::DiffView>(std::move(diff));
+        TaskRow row(session->bridge());
+        row.showTask(task);
+        row.show();
+        return shownText(&row);
+    };
+    app::DiffView diff;
+    diff.tensorsTotal = 290;
+    EXPECT_EQ(textOf(diff).find("⚠"), std::string::npos) << textOf(diff);
+    diff.forms = { { "dtypes", "F32", "BF16", 290, "F32 is compared as rounded to BF16" } };
+    EXPECT_NE(textOf(diff).find("0 of 290 tensors differ"), std::string::npos) << textOf(diff);
+    EXPECT_NE(textOf(diff).find("⚠ F32 is compared as rounded to BF16"), std::string::npos) << textOf(diff);
+    diff.tensorsTotal = 0;
+    diff.reshaped = { { "w", "BF16", "F16", { 4 }, { 4 } } };
+    EXPECT_NE(textOf(diff).find("each tensor has another dtype or shape in B than in A: nothing was compared"),
+              std::string::npos)
+        << textOf(diff);
+}
+
 TEST_F(Window, BeginsWithTheWelcomePage)
 {
     EXPECT_TRUE(window->currentPage().isEmpty());

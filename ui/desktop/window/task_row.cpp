@@ -35,6 +35,17 @@ QString readsText(const app::ReadsView& reads)
     return text;
 }
 
+/// Likewise for what sets the sides of a comparison apart as a whole.
+QString formsText(const app::DiffView& diff)
+{
+    QString text;
+    for (const app::FormDifferenceView& form : diff.forms)
+        text += QStringLiteral("\n⚠ ") + safeName(form.text);
+    if (!diff.settings.empty())
+        text += QLatin1Char('\n') + safeName(app::settingsText(diff));
+    return text;
+}
+
 }
 
 TaskRow::TaskRow(ServiceBridge& bridge, QWidget* parent)
@@ -258,8 +269,7 @@ QString TaskRow::resultText() const
                                  : tr("%1 of %2 tensors differ, %3 of %4 elements")
                                        .arg(exactText((*diff)->tensorsDifferent), exactText((*diff)->tensorsTotal),
                                             countText((*diff)->elementsDifferent), countText((*diff)->elementsTotal)))
-            + ((*diff)->settings.empty() ? QString() : QStringLiteral("\n") + safeName(app::settingsText(**diff)))
-            + readsText((*diff)->reads);
+            + formsText(**diff) + readsText((*diff)->reads);
     }
     if (const auto* back = std::get_if<std::shared_ptr<const app::RollBackView>>(&*m_task.result)) {
         const app::RollBackView& view = **back;

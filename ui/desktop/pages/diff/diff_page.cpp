@@ -263,10 +263,12 @@ void DiffPage::showDifferent()
     }
     const QString speed = tr("%1 compared in %2").arg(bytesText(diff->bytesCompared), durationText(diff->seconds));
     if (diff->equal)
-        return say(
-            tr("A and B are bit-identical (%1)").arg(speed),
-            tr("%1, %2 elements. Not a bit differs.")
-                .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")), exactText(diff->elementsTotal)));
+        return say(tr("A and B are bit-identical (%1)").arg(speed),
+                   (QStringList { tr("%1, %2 elements. Not a bit differs.")
+                                      .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")),
+                                           exactText(diff->elementsTotal)) }
+                    + readsLines(diff->reads))
+                       .join(QLatin1Char('\n')));
     m_status->setText(tr("%1, %2").arg(speed, QString::fromStdString(context().bridge.service().diffBackend())));
     m_result->show(*wantedPair(), diff);
     showResult();

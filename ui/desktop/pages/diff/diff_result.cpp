@@ -2,6 +2,7 @@
 
 #include "look/format.h"
 #include "look/look.h"
+#include "look/marks.h"
 #include "pages/diff/diff_report.h"
 #include "pages/diff/diff_tensors.h"
 #include "widgets/cards.h"
@@ -127,6 +128,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
         notes << QStringLiteral("⚠ ") + safeName(form.text);
     if (!view.settings.empty())
         notes << safeName(app::settingsText(view));
+    notes << readsLines(view.reads);
     m_note->setText(notes.join(QLatin1Char('\n')));
     m_note->setVisible(!notes.isEmpty());
     const int part = !view.tensors.empty()              ? Tensors

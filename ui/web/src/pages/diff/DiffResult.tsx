@@ -8,18 +8,15 @@ import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
+import { norm, notFinite, reportOf, share, small } from './comparison';
 import { ExportMenu } from './ExportMenu';
 import { useOpenBlocks, type Pair } from './pair';
-import type { Report } from './report';
 import { Share } from './Share';
 
-const share = (row: TensorDiff): number => (row.elements === 0 ? 0 : row.elements_different / row.elements);
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
 /** JSON has no infinity: it is null. */
 const maxAbs = (row: TensorDiff): number => row.max_abs ?? Infinity;
-const small = (x: number): string => (x === 0 ? '0' : x === Infinity ? '∞' : x.toExponential(1));
-const norm = (x: number | null): string => (x === null ? unknown : small(x));
 
 const COLUMNS: Column<TensorDiff>[] = [
   { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
@@ -131,31 +128,4 @@ function OnlyIn({ diff }: { diff: Diff }) {
       ]}
     />
   );
-}
-
-/** Empty: every element is finite. */
-function notFinite({ not_finite_a: a, not_finite_b: b }: Diff): string {
-  return a + b === 0 ? '' : `NaN or infinite: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; the relative L2 leaves them out`;
-}
-
-function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
-  return {
-    title: `Difference between ${a} and ${b}`,
-    file: `${runId}-diff-${a}-${b}`,
-    facts: [
-      ...(diff.nothing_compared !== null ? [['compared', diff.nothing_compared] as [string, string]] : [
-        ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
-        ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
-      ] as [string, string][]),
-      ['relative L2', norm(diff.relative_norm)],
-      ...(notFinite(diff) === '' ? [] : [['not finite', notFinite(diff)] as [string, string]]),
-      ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
-      ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],
-    ],
-    columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'relative_l2', 'max_ulp', 'sign_flips', 'nan_involved'],
-    rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
-      row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
-      row.relative_norm, row.max_ulp, row.sign_flips, row.nan_involved,
-    ]),
-  };
 }

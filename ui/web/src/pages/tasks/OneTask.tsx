@@ -186,6 +186,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
           : diff.nothing_compared !== null ? `${capital(diff.nothing_compared)}.`
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
       </p>
+      {diff.form_differences.map(({ text }) => <p key={text} class="card-body warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
     </Card>
   );
