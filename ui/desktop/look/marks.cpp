@@ -73,7 +73,7 @@ QString verdictText(const std::string& result)
 {
     static constexpr std::array<Word, 6> Words { { { "verified", "verified as published" },
                                                    { "consistent", "consistent" },
-                                                   { "first_sight", "unchanged since first read" },
+                                                   { "first_sight", "as first read, which may be just now" },
                                                    { "unverified", "nothing to check against" },
                                                    { "incomplete", "incomplete" },
                                                    { "damaged", "✕ damaged" } } };

@@ -18,7 +18,7 @@ QString problemLine(const app::ProblemView& problem); ///< "✕ DS-… …"; a n
 /// What the reader of a result must know about the bytes that it was made from: "⚑ rewritten and used: deltas/…".
 QStringList readsLines(const app::ReadsView& reads);
 QString levelText(int level); ///< "3 replay"
-QString verdictText(const std::string& result); ///< "verified as published", "unchanged since first read"
+QString verdictText(const std::string& result); ///< "verified as published", "as first read, which may be just now"
 QString evidenceText(const std::string& result); ///< the same in a word or two: "verified", "first sight"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
 
