@@ -155,6 +155,25 @@ TEST_F(Window, AComparisonSaysHowItsSidesWereCompared)
         << textOf(diff);
 }
 
+TEST_F(Window, ATaskSaysWhichBackendDidItsWork)
+{
+    app::TaskView task;
+    task.plan.kind = "diff";
+    task.state = "done";
+    task.result = std::make_shared<const app::DiffView>();
+    TaskRow row(session->bridge());
+    row.show();
+    row.showTask(task);
+    EXPECT_EQ(shownText(&row).find("engine"), std::string::npos) << "of a server that does not say it";
+    task.backend = "avx2";
+    row.showTask(task);
+    EXPECT_NE(shownText(&row).find("\nengine AVX2\n"), std::string::npos) << shownText(&row);
+    task.backend = "cuda";
+    task.deviceBytes = 2'000'000;
+    row.showTask(task);
+    EXPECT_NE(shownText(&row).find("\nengine CUDA, 2.00 MB on the device\n"), std::string::npos) << shownText(&row);
+}
+
 TEST_F(Window, BeginsWithTheWelcomePage)
 {
     EXPECT_TRUE(window->currentPage().isEmpty());

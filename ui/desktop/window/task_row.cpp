@@ -210,8 +210,11 @@ QString TaskRow::notKeptText() const
 QString TaskRow::backendText() const
 {
     QString text;
+    if (!m_task.backend.empty())
+        text += QStringLiteral("\n") + tr("engine %1").arg(safeName(m_task.backend).toUpper());
     if (m_task.deviceBytes)
-        text += QStringLiteral("\n") + tr("%1 on the device").arg(bytesText(*m_task.deviceBytes));
+        text += (text.isEmpty() ? QStringLiteral("\n") : QStringLiteral(", "))
+            + tr("%1 on the device").arg(bytesText(*m_task.deviceBytes));
     for (const app::ProblemView& notice : m_task.backendNotices)
         text += QStringLiteral("\n") + problemLine(notice);
     return text;

@@ -269,7 +269,8 @@ void DiffPage::showDifferent()
                                            exactText(diff->elementsTotal)) }
                     + readsLines(diff->reads))
                        .join(QLatin1Char('\n')));
-    m_status->setText(tr("%1, %2").arg(speed, QString::fromStdString(context().bridge.service().diffBackend())));
+    const std::string backend = context().bridge.service().diffBackend().value_or(std::string());
+    m_status->setText(backend.empty() ? speed : tr("%1, %2").arg(speed, QString::fromStdString(backend)));
     m_result->show(*wantedPair(), diff);
     showResult();
 }

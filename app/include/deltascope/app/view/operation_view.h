@@ -213,6 +213,7 @@ struct DoctorView {
 struct DeviceShareView {
     std::uint64_t byDevice = 0;
     std::uint64_t byProcessor = 0;
+    std::string processor; ///< what that does its part with: "avx2", …
 };
 
 } // namespace deltascope::app
