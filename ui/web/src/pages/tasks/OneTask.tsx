@@ -15,7 +15,7 @@ import { now, tasks } from '../../state/store';
 import { navigate } from '../../router';
 import { viewQuery } from '../../state/cursor';
 import { AcceptRewritten } from './AcceptRewritten';
-import { over, remaining } from './progress';
+import { over, remaining, took } from './progress';
 import { TaskActs, TaskProgress, TaskStateText } from './TaskRow';
 
 /** One task: phase, progress, acts, result. The result comes with the request, progress with the events. */
@@ -168,7 +168,7 @@ function Materialized({ report }: { report: MaterializeReport }) {
         <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
         {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
         <dt>Root</dt><dd class="mono">{report.root === null ? unknown : safeName(report.root)}</dd>
-        <dt>Took</dt><dd>{duration(report.seconds)}</dd>
+        <dt>Took</dt><dd>{took(report.bytes - report.resumed_bytes, report.seconds)}</dd>
       </dl>
     </Card>
   );
@@ -177,14 +177,15 @@ function Materialized({ report }: { report: MaterializeReport }) {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function Compared({ diff, run }: { diff: Diff; run: string }) {
+  const work = `${bytes(diff.bytes_compared)} compared in ${took(diff.bytes_compared, diff.seconds)}`;
   return (
     <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
       <Reads of={diff} />
       <p class="card-body">
         {diff.equal
-          ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
+          ? `Both steps are bit-identical (${work}).`
           : diff.nothing_compared !== null ? `${capital(diff.nothing_compared)}.`
-          : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
+          : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors (${work}).`}
       </p>
       {diff.form_differences.map(({ text }) => <p key={text} class="card-body warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
