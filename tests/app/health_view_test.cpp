@@ -49,7 +49,7 @@ TEST(Health, OfASoundRunIsWhatIsProvenToWhichStep)
     const RunView run = soundRun();
     const HealthView seen = makeHealth(run, verified(run, "first_sight"));
     EXPECT_EQ(seen.state, "sound");
-    EXPECT_EQ(seen.headline, "Bytes unchanged since first read, to step 9");
+    EXPECT_EQ(seen.headline, "Bytes as first read, which may be just now, to step 9");
     EXPECT_EQ(seen.restorable, "Can be restored: from step 0 on");
     EXPECT_EQ(seen.remedy, "");
     EXPECT_EQ(seen.step, std::nullopt);
@@ -65,7 +65,7 @@ TEST(Health, TheWeakestStepSpeaksForAll)
     const RunView run = soundRun();
     VerifiedSteps steps = verified(run, "verified", 3);
     steps[{ 0, 2 }].result = "first_sight";
-    EXPECT_EQ(makeHealth(run, steps).headline, "Bytes unchanged since first read, to step 9");
+    EXPECT_EQ(makeHealth(run, steps).headline, "Bytes as first read, which may be just now, to step 9");
 }
 
 TEST(Health, WhatIsNotCheckedYetIsCountedAndNotCalledProven)
@@ -75,7 +75,8 @@ TEST(Health, WhatIsNotCheckedYetIsCountedAndNotCalledProven)
     EXPECT_EQ(makeHealth(run, {}).headline, "No step is checked yet");
     VerifiedSteps steps = verified(run, "first_sight");
     steps.erase({ 0, 7 }); // 8 and 9 build on it
-    EXPECT_EQ(makeHealth(run, steps).headline, "Bytes unchanged since first read, to step 6; 3 newer not checked yet");
+    EXPECT_EQ(makeHealth(run, steps).headline,
+              "Bytes as first read, which may be just now, to step 6; 3 newer not checked yet");
 }
 
 TEST(Health, ALostStepIsTheDamageWithItsEndAndTheWayOut)
@@ -90,7 +91,7 @@ TEST(Health, ALostStepIsTheDamageWithItsEndAndTheWayOut)
     const HealthView health = makeHealth(run, verified(run, "first_sight"));
     EXPECT_EQ(health.state, "broken");
     EXPECT_EQ(health.headline, "Step 2 is lost: steps 3 and 4 cannot be rebuilt");
-    EXPECT_EQ(health.proven, "Bytes unchanged since first read, to step 1")
+    EXPECT_EQ(health.proven, "Bytes as first read, which may be just now, to step 1")
         << "what lies behind the hole is not joined";
     EXPECT_EQ(health.restorable, "Can be restored: steps 0 and 1, and from 5 on");
     EXPECT_EQ(health.remedy, "Put step 2 back if there is a copy of it");
@@ -98,7 +99,7 @@ TEST(Health, ALostStepIsTheDamageWithItsEndAndTheWayOut)
     EXPECT_EQ(health.restore, 9);
     EXPECT_EQ(health.problem->code, "DS-CHAIN-GAP");
     EXPECT_EQ(healthText(health),
-              "Step 2 is lost: steps 3 and 4 cannot be rebuilt. Bytes unchanged since first read, to step 1. "
+              "Step 2 is lost: steps 3 and 4 cannot be rebuilt. Bytes as first read, which may be just now, to step 1. "
               "Can be restored: steps 0 and 1, and from 5 on. Put step 2 back if there is a copy of it");
 }
 
@@ -160,7 +161,7 @@ TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
     EXPECT_EQ(health.state, "doubtful");
     EXPECT_EQ(health.headline, "Values of step 2 look broken: do not rely on steps 2 to 4");
     EXPECT_EQ(health.restorable, "Can be restored: steps 0 and 1, and from 5 on") << "what is in doubt is not offered";
-    EXPECT_EQ(health.proven, "Bytes unchanged since first read, to step 1");
+    EXPECT_EQ(health.proven, "Bytes as first read, which may be just now, to step 1");
     EXPECT_EQ(health.remedy, "Do this.");
     EXPECT_EQ(health.step, 2);
 }
@@ -283,7 +284,7 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
     const BucketCopy bucket("trl-v1.2");
     const std::string id = monitor->follow(bucket.source(), "", false);
     const Snapshot before = runWhen(id, [](const RunSnapshot& run) { return run.verified.contains({ 0, 13 }); });
-    EXPECT_EQ(makeRunSummary(before).health.headline, "Bytes unchanged since first read, to step 13");
+    EXPECT_EQ(makeRunSummary(before).health.headline, "Bytes as first read, which may be just now, to step 13");
     const std::string key = "deltas/step_000012.safetensors";
     bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
     const Snapshot rewritten = runWhen(id, [](const RunSnapshot& run) {
@@ -300,7 +301,7 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
         const auto verified = run.verified.find({ 0, 12 });
         return verified != run.verified.end() && !verified->second.problem;
     });
-    EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes unchanged since first read, to step 13");
+    EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes as first read, which may be just now, to step 13");
 }
 
 } // namespace

@@ -198,6 +198,30 @@ TEST_F(TensorJobs, AWindowOutsideOrTooLargeOrEmptyIsRefused)
             << row << " " << col << " " << rows << " " << cols;
 }
 
+// --- what was read ---------------------------------------------------------------------------------------------------
+
+TEST_F(TensorJobs, EveryViewNamesRewrittenObjectsOnce)
+{
+    const std::string key = "deltas/step_000012.safetensors";
+    const auto readsOf = [&](bool accepts) {
+        TensorRequest request = tensor("12");
+        request.version.acceptRewritten = accepts;
+        return std::vector<ReadsView> {
+            viewOf<BlocksView>(service->blocks(request, 8))->reads,
+            viewOf<ElementsView>(service->elements(request, 0, 0, 2, 2))->reads,
+            viewOf<StatisticsView>(service->statistics(request))->reads,
+            viewOf<StatisticsHistoryView>(service->statisticsHistory(request, 3))->reads,
+            viewOf<TensorFirstsView>(service->tensorFirsts(request))->reads,
+        };
+    };
+    viewOf<VerifyView>(service->verify({ bucket.source(), {}, 3 }));
+    for (const ReadsView& reads : readsOf(false))
+        EXPECT_TRUE(reads.rewritten.empty() && reads.notices.empty());
+    bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
+    for (const ReadsView& reads : readsOf(true))
+        EXPECT_EQ(reads.rewritten, std::vector<std::string> { key });
+}
+
 // --- errors ----------------------------------------------------------------------------------------------------------
 
 TEST_F(TensorJobs, ATensorThatIsNotThereIsNotFound)

@@ -1,4 +1,5 @@
 #include "look/format.h"
+#include "look/marks.h"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,12 @@ TEST(Format, LongWordsMayBeBroken)
     EXPECT_EQ(broken.count(QChar(0x200b)), 1);
     EXPECT_EQ(broken.remove(QChar(0x200b)), digest);
     EXPECT_EQ(breakable(QStringLiteral("a/b")), QStringLiteral("a/\u200bb")) << "behind a part of a path";
+}
+
+TEST(Format, AFirstSightMayBeThisOne)
+{
+    EXPECT_EQ(text(verdictText("first_sight")), "as first read, which may be just now");
+    EXPECT_EQ(text(verdictText("verified")), "verified as published");
 }
 
 TEST(Format, LongNamesKeepBothEnds)

@@ -130,6 +130,54 @@ TEST_F(Window, RewrittenObjectsAreUsedOnlyBehindARefusalAndASecondLook)
     }));
 }
 
+TEST_F(Window, AComparisonSaysHowItsSidesWereCompared)
+{
+    const auto textOf = [this](app::DiffView diff) {
+        app::TaskView task;
+        task.plan.kind = "diff";
+        task.state = "done";
+        task.result = std::make_shared<const app::DiffView>(std::move(diff));
+        TaskRow row(session->bridge());
+        row.showTask(task);
+        row.show();
+        return shownText(&row);
+    };
+    app::DiffView diff;
+    diff.tensorsTotal = 290;
+    EXPECT_EQ(textOf(diff).find("⚠"), std::string::npos) << textOf(diff);
+    diff.forms = { { "dtypes", "F32", "BF16", 290, "F32 is compared as rounded to BF16" } };
+    diff.bytesCompared = 3'000'000;
+    diff.seconds = 2;
+    EXPECT_NE(textOf(diff).find("0 of 290 tensors differ, 0 of 0 elements, 3.00 MB compared in 2.0 s, 1.50 MB/s"),
+              std::string::npos)
+        << textOf(diff);
+    EXPECT_NE(textOf(diff).find("⚠ F32 is compared as rounded to BF16"), std::string::npos) << textOf(diff);
+    diff.tensorsTotal = 0;
+    diff.reshaped = { { "w", "BF16", "F16", { 4 }, { 4 } } };
+    EXPECT_NE(textOf(diff).find("each tensor has another dtype or shape in B than in A: nothing was compared"),
+              std::string::npos)
+        << textOf(diff);
+}
+
+TEST_F(Window, ATaskSaysWhichBackendDidItsWork)
+{
+    app::TaskView task;
+    task.plan.kind = "diff";
+    task.state = "done";
+    task.result = std::make_shared<const app::DiffView>();
+    TaskRow row(session->bridge());
+    row.show();
+    row.showTask(task);
+    EXPECT_EQ(shownText(&row).find("engine"), std::string::npos) << "of a server that does not say it";
+    task.backend = "avx2";
+    row.showTask(task);
+    EXPECT_NE(shownText(&row).find("\nengine AVX2\n"), std::string::npos) << shownText(&row);
+    task.backend = "cuda";
+    task.deviceBytes = 2'000'000;
+    row.showTask(task);
+    EXPECT_NE(shownText(&row).find("\nengine CUDA, 2.00 MB on the device\n"), std::string::npos) << shownText(&row);
+}
+
 TEST_F(Window, BeginsWithTheWelcomePage)
 {
     EXPECT_TRUE(window->currentPage().isEmpty());

@@ -96,10 +96,13 @@ class ShownValues(E2ETest):
         commands = [["stats", run.at(3), name], ["stats", run.at(4), name, "--history", "3"],
                     ["stats", run.at(4), name, "--history", "all"]]
         before = self.values(commands)
+        self.assertEqual([view["rewritten"] + view["notices"] for view in before], [[], [], []])
         self.rewrite()
         for command in commands:
             self.refused(self.run_ds(*command), word="DS-REWRITTEN")
-            self.ok(*command, "--accept-rewritten")
+            line = f"rewritten since it was first seen, and used: {KEY}"
+            self.assertEqual(self.ok(*command, "--accept-rewritten").out.count(line), 1, command)
+            self.assertEqual(self.ok_json(*command, "--accept-rewritten")["rewritten"], [KEY], command)
         self.ok("stats", run.at(2), name)
         self.rewrite()
         self.assertEqual(self.values(commands), before, "the sound twin")

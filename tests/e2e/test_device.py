@@ -28,6 +28,12 @@ class Device(E2ETest):
         self.assertEqual(len(found), 1, outcome)
         return found[0]
 
+    @staticmethod
+    def answer(outcome):
+        """JSON without what a clock or a device says."""
+        return {key: value for key, value in outcome.json().items()
+                if "seconds" not in key and key not in ("device_bytes", "backend_notices")}
+
     def answers(self, run, env):
         """What each command says of the run, without what a clock or a path says."""
         made = {}
@@ -35,7 +41,7 @@ class Device(E2ETest):
                            "verify": ("verify", run.source, "--level", "4")}.items():
             outcome = self.run_ds(*args, "--json", env=env)
             self.assertIn(outcome.code, (0, 1), outcome)
-            made[name] = {key: value for key, value in outcome.json().items() if "seconds" not in key}
+            made[name] = self.answer(outcome)
         folder = self.path(f"made-{len(os.listdir(self.work))}")
         outcome = self.run_ds("materialize", run.at(4), "--output", folder, env=env)
         self.assertEqual(outcome.code, 0, outcome)
@@ -68,12 +74,17 @@ class Device(E2ETest):
 
     def test_a_device_that_fails_on_the_way_changes_no_answer(self):
         run = self.prepared()
-        expected = self.run_ds("diff", run.at(2), run.at(5), "--json", env=self.environment()).json()
+        expected = self.run_ds("diff", run.at(2), run.at(5), "--json", env=self.environment())
+        self.assertNotIn("device_bytes", expected.json(), "nobody asked for a device")
+        whole = self.run_ds("diff", run.at(2), run.at(5), "--json", env=self.with_device()).json()
+        self.assertNotIn("backend_notices", whole)
         for call in (90, 140, 200):
             with self.subTest(call=call):
                 outcome = self.run_ds("diff", run.at(2), run.at(5), "--json",
                                       env=self.with_device(FAKE_DRIVER_FAILS_AT=str(call)))
-                self.assertEqual({**outcome.json(), "seconds": 0}, {**expected, "seconds": 0})
+                self.assertEqual(self.answer(outcome), self.answer(expected))
+                self.assertLess(outcome.json()["device_bytes"], whole["device_bytes"])
+                self.assertIn(FAILED.removeprefix("note: "), outcome.json()["backend_notices"][0]["text"])
                 self.assertEqual(outcome.err.count(FAILED), 1, outcome)
                 self.assertIn("CUDA_ERROR_ILLEGAL_ADDRESS", outcome.err)
                 self.assertRegex(outcome.err, r"all that follows\n +nvidia-smi", "a line of its own")
@@ -93,6 +104,12 @@ class Device(E2ETest):
                 self.assertEqual(now["backend"], "cuda")
                 self.assertEqual(len(now.get("backend_notices", [])), notices, now)
                 done.append(now["device_bytes"])
+                if notices:  # the device is not used again
+                    later = daemon.start(daemon.plan("materialize", {"step": "3", "to": "made-later"}))
+                    now = wait_until(lambda: (at := daemon.task(later))["state"] in ("done", "failed") and at, 120, "the task")
+                    self.assertEqual((now["state"], now["device_bytes"]), ("done", 0), now)
+                    self.assertNotIn("backend_notices", now, "what was told with the task before")
+                    self.assertNotEqual(now["backend"], "cuda", "the processor did all of it")
                 daemon.end()
         self.assertGreater(done[0], done[1], "a device that fails does less")
         self.assertEqual(read_checkpoint(os.path.join(output, "made-0")), read_checkpoint(os.path.join(output, "made-120")))
@@ -104,6 +121,9 @@ class Device(E2ETest):
         outcome = self.run_ds("diff", *sides, env=old)
         self.refused(outcome, OTHER)
         self.assertIn("the driver knows CUDA 12.8, and CUDA 13.0 is needed", outcome.err)
+        served = self.run_ds("serve", run.source, "--listen", "127.0.0.1:0", env=old)
+        self.refused(served, OTHER)
+        self.assertIn("the driver knows CUDA 12.8", served.err)
         self.assertIn("CUDA 12.8", {check["name"]: check for check in self.ok_json("doctor", env=old)["checks"]}["cuda"]["detail"])
         little = self.run_ds("diff", *sides, "--device-memory", "31MiB", env=self.with_device())
         self.refused(little, OTHER)

@@ -41,6 +41,12 @@ std::vector<FileTensor> model()
     return { { tensor("a", { 300 }), noise(600, 1) }, { tensor("b", { 200, 500 }), noise(200'000, 2) } };
 }
 
+TEST(CheckDigests, AStateWithoutTensorsHasTheDigestsOfNoDocument)
+{
+    const auto digests = digestsOf(stateOf({}), TensorHashes::Xxh3);
+    EXPECT_FALSE(checked(stateOf({}), *digests).equal());
+}
+
 TEST(CheckDigests, FindsTheTensorsWithOtherBytes)
 {
     std::vector<FileTensor> other = model();

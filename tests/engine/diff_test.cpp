@@ -51,6 +51,13 @@ TEST(Diff, AStateEqualsItself)
     EXPECT_TRUE(report.tensors.empty());
 }
 
+TEST(Diff, StatesOfWhichNothingWasComparedAreNotEqual)
+{
+    EXPECT_FALSE(diffOf({}, {}).equal());
+    const std::vector<FileTensor> empty = { { tensor("a", { 0 }), "" } };
+    EXPECT_TRUE(diffOf(empty, empty).equal()) << "a tensor without elements has a name, a dtype and a shape";
+}
+
 TEST(Diff, ComparesOnlyTheTensorsThatAreMeant)
 {
     TaskContext task;

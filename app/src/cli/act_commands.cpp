@@ -3,6 +3,7 @@
 #include "act_confirmation.h"
 #include "exit_codes.h"
 #include "job_console.h"
+#include "json_output.h"
 #include "text.h"
 
 #include "deltascope/app/command_line.h"
@@ -160,10 +161,14 @@ int statusOf(const app::DiscardView& view)
 }
 
 /// `command`: as actText() takes it.
-Result<int> print(const app::JobResult& result, const std::string& command, const Options& options, const Style& style)
+Result<int> print(const app::Service& service, const app::JobResult& result, const std::string& command,
+                  const Options& options, const Style& style)
 {
     return withAct(result, [&](const auto& view) -> Result<int> {
-        writeOut(options.json ? app::toJson(view) + "\n" : actText(view, command, style));
+        if (options.json)
+            printJson(view, backendKeys(service));
+        else
+            writeOut(actText(view, command, style));
         return statusOf(view);
     });
 }
@@ -180,9 +185,9 @@ Result<int> planAndRun(app::Service& service, const app::ActInfo& info, const Op
                return confirmAct(options, runOf(view), view.plan.hash, info.way);
            }));
     if (!isMeant)
-        return print(planned, options.dryRun ? std::string() : doIt(info, options), options, style);
+        return print(service, planned, options.dryRun ? std::string() : doIt(info, options), options, style);
     DS_TRY(const app::JobResult done, resultOf(service, call, style));
-    return print(done, {}, options, style);
+    return print(service, done, {}, options, style);
 }
 
 Result<int> list(app::Service& service, const std::string& command, const Options& options, const Style& style)

@@ -6,6 +6,7 @@
 #include "exit_codes.h"
 #include "gui.h"
 #include "job_console.h"
+#include "json_output.h"
 #include "leftovers_text.h"
 #include "live_text.h"
 #include "numbers.h"
@@ -59,6 +60,7 @@ public:
         if (!settings)
             return report(settings.error(), m_options.json);
         Result<std::unique_ptr<app::Service>> service = app::Service::create(*settings);
+        m_service = service ? service->get() : nullptr;
         const Result<int> status = service ? dispatch(command, **service) : fail(std::move(service.error()));
         if (service && !m_options.quiet) {
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -128,11 +130,8 @@ private:
     {
         if (!m_options.json) {
             writeOut(text(view));
-        } else if constexpr (requires { app::writeJson(view, writeOut); }) {
-            app::writeJson(view, writeOut);
-            writeOut("\n");
         } else {
-            writeOut(app::toJson(view) + "\n");
+            printJson(view, m_service ? backendKeys(*m_service) : std::string());
         }
     }
 
@@ -570,6 +569,7 @@ private:
     const Options& m_options;
     Style m_style;
     std::vector<CommandWords> m_words;
+    const app::Service* m_service = nullptr; ///< of the command, where it needs one
 };
 
 }

@@ -253,9 +253,6 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
     return text;
 }
 
-namespace {
-
-/// What the reader of a result must know about the bytes that it was made from.
 std::string readsText(const app::ReadsView& reads, const Style& style)
 {
     std::string text;
@@ -265,8 +262,6 @@ std::string readsText(const app::ReadsView& reads, const Style& style)
     for (const app::ProblemView& notice : reads.notices)
         text += problemText(notice, style);
     return text;
-}
-
 }
 
 std::string digestText(const app::DigestView& digest, const Style& style)
@@ -296,8 +291,8 @@ std::string digestCheckText(const app::DigestCheckView& check, const std::string
                               : fmt::format("SHA-256, {} by XXH3-128 alone", check.tensorsCompared - check.bySha256);
     const std::string done =
         fmt::format("by {}, {} in {}", by, bytesText(check.bytesHashed), durationText(check.seconds));
-    if (check.tensorsCompared == 0)
-        text += "no tensor is one of the document: nothing was compared\n";
+    if (const std::string nothing = app::nothingComparedText(check); !nothing.empty())
+        text += nothing + "\n";
     else if (check.different.empty())
         text += fmt::format("{} {} the digests of {} ({}){}\n", counted(check.tensorsCompared, "tensor"),
                             check.tensorsCompared == 1 ? "has" : "have", safe(path), done,
@@ -324,10 +319,14 @@ std::string partText(const app::DiffView& diff)
 {
     if (diff.tensorsLeftOut == 0)
         return {};
-    const std::uint64_t meant = diff.tensorsTotal + diff.reshaped.size() + diff.onlyInA.size() + diff.onlyInB.size();
-    return fmt::format("{} of {} compared ({}); nothing is known of the other {}\n", countText(meant),
-                       counted(meant + diff.tensorsLeftOut, "tensor"),
-                       safe(fmt::format("{}", fmt::join(diff.globs, " "))), countText(diff.tensorsLeftOut));
+    const std::uint64_t apart = diff.reshaped.size() + diff.onlyInA.size() + diff.onlyInB.size();
+    return fmt::format("{} of {} compared ({}){}; nothing is known of the other {}\n", countText(diff.tensorsTotal),
+                       counted(diff.tensorsTotal + apart + diff.tensorsLeftOut, "tensor"),
+                       safe(fmt::format("{}", fmt::join(diff.globs, " "))),
+                       apart == 0
+                           ? std::string()
+                           : fmt::format(", {} of one side alone or of another dtype or shape", countText(apart)),
+                       countText(diff.tensorsLeftOut));
 }
 
 /// "0 → 3,072": NaN and infinities of A and of B, as a column.
@@ -369,9 +368,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
     std::string text = part;
     for (const app::FormDifferenceView& form : diff.forms)
         text += paint(style, Paint::Warn, safe(form.text)) + "\n";
-    if (diff.tensorsTotal == 0)
-        return text + "no tensor of A is one of B: nothing was compared\n" + listsText(diff)
-            + readsText(diff.reads, style);
+    if (const std::string nothing = app::nothingComparedText(diff); !nothing.empty())
+        return text + nothing + "\n" + listsText(diff) + readsText(diff.reads, style);
     text += fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
                         countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)

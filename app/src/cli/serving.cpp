@@ -61,7 +61,8 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     }
     server::ApiOptions shown;
     shown.allowActs = options.allowActs;
-    shown.backends = { service.diffBackend() };
+    DS_TRY(std::string backend, service.diffBackend());
+    shown.backends = { std::move(backend) };
 
     const app::Settings settings = app::Settings::fromEnvironment();
     const std::unique_ptr<app::Monitor> monitor =

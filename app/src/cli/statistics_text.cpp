@@ -101,7 +101,7 @@ std::string statisticsText(const app::StatisticsView& view, const Style& style)
     if (!view.linear.b.empty())
         text += "\n" + paint(style, Paint::Bold, fmt::format("Values at step {}", view.b.step)) + "\n"
             + histogramText(view.linear, style);
-    return text;
+    return text + readsText(view.reads, style);
 }
 
 std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const Style& style)
@@ -115,7 +115,7 @@ std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const 
                             numberText(values.min), numberText(values.max), numberText(values.mean),
                             numberText(values.std), numberText(values.norm), countText(values.zeros),
                             countText(values.nan + values.positiveInfinite + values.negativeInfinite));
-    return text;
+    return text + readsText(view.reads, style);
 }
 
 namespace {
@@ -149,7 +149,7 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
                                   steps.first == steps.last ? fmt::format("step {}", steps.first)
                                                             : fmt::format("steps {} to {}", steps.first, steps.last),
                                   safe(steps.why)));
-    return text;
+    return text + readsText(view.reads, style);
 }
 
 std::string statisticsCostText(const app::StatisticsCostView& cost)

@@ -57,6 +57,8 @@ std::string deviceText(const std::optional<app::DeviceShareView>& share, double 
 std::string backendNoticesText(const std::vector<Error>& notices);
 
 std::string problemText(const app::ProblemView& problem, const Style& style);
+/// What the reader of a result must know about the bytes that it was made from; empty, or whole lines.
+std::string readsText(const app::ReadsView& reads, const Style& style);
 /// "Problems", or "Notices" where nothing among them is wrong.
 std::string problemsHeading(const std::vector<app::ProblemView>& problems);
 /// Whether the text of a problem says by itself which step it is about, or there is none.

@@ -47,6 +47,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
 void Tasks::startJob(Service& service, const BoundPlan& plan, Task& task)
 {
     task.deviceBytesBefore = service.deviceShare().value_or(DeviceShareView()).byDevice;
+    task.noticesBefore = service.backendNotices();
     task.job = service.start(plan.bound(task.record.view.by));
 }
 
@@ -172,6 +173,22 @@ void Tasks::take(const JobView& job)
     task->unkept = std::max(task->unkept, Change::Progress);
 }
 
+void Tasks::takeBackend(const Service& service, Task& task)
+{
+    TaskView& view = task.record.view;
+    view.backend = service.diffBackend().value_or(std::string());
+    view.backendNotices.clear();
+    for (const Error& notice : service.backendNotices()) {
+        if (std::find(task.noticesBefore.begin(), task.noticesBefore.end(), notice) == task.noticesBefore.end())
+            view.backendNotices.push_back(problemView(notice));
+    }
+    if (const std::optional<DeviceShareView> share = service.deviceShare()) {
+        view.deviceBytes = share->byDevice - task.deviceBytesBefore;
+        if (view.deviceBytes == 0)
+            view.backend = share->processor;
+    }
+}
+
 std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome)
 {
     Task* const task = taskOf(job);
@@ -181,11 +198,7 @@ std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, co
     TaskView& view = change(*task);
     view.secondsLeft.reset();
     view.bytesPerSecond = 0;
-    view.backend = service.diffBackend();
-    for (const Error& notice : service.backendNotices())
-        view.backendNotices.push_back(problemView(notice));
-    if (const std::optional<DeviceShareView> share = service.deviceShare())
-        view.deviceBytes = share->byDevice - task->deviceBytesBefore;
+    takeBackend(service, *task);
     if (outcome) {
         view.state = "done";
         view.doneBytes = view.totalBytes;

@@ -73,6 +73,7 @@ private:
         std::optional<JobId> job;
         std::int64_t beganUs = 0; ///< the job
         std::uint64_t deviceBytesBefore = 0; ///< the job
+        std::vector<Error> noticesBefore {}; ///< of the backend
         bool waits = false;
         bool moved = true;
         Change unkept = Change::State;
@@ -85,6 +86,8 @@ private:
     Result<void> hold(Task& task);
     Task* taskOf(JobId job);
     static TaskView& change(Task& task);
+    /// Which backend did the work of a job, as far as that differs from what was before it.
+    static void takeBackend(const Service& service, Task& task);
     static void startJob(Service& service, const BoundPlan& plan, Task& task);
     void forgetDiscarded(const DiscardView& discarded);
     void makeRoom();

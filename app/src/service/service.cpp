@@ -68,8 +68,9 @@ public:
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
         const DiffBackends processor = DiffBackends::builtin();
-        m_device = DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); },
-                                       *processor.choose(""), settings.deviceMemory);
+        m_processor = *processor.choose("");
+        m_device = DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); }, m_processor,
+                                       settings.deviceMemory);
         m_bench.diffBackends = processor.with(m_device);
         m_bench.diffBackend = settings.diffBackend;
         StoresOptions stores;
@@ -413,10 +414,10 @@ public:
             });
     }
 
-    std::string diffBackend() const override
+    Result<std::string> diffBackend() const override
     {
-        const auto backend = m_bench.diff();
-        return backend ? std::string((*backend)->name()) : std::string();
+        DS_TRY(const auto backend, m_bench.diff());
+        return std::string(backend->name());
     }
 
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
@@ -424,7 +425,9 @@ public:
     {
         const bool isMeant = m_bench.diffBackend == m_device->name();
         const std::optional<DeviceShare> share = isMeant ? m_device->share() : std::nullopt;
-        return share ? std::optional(DeviceShareView { share->byDevice, share->byProcessor }) : std::nullopt;
+        if (!share)
+            return std::nullopt;
+        return DeviceShareView { share->byDevice, share->byProcessor, std::string(m_processor->name()) };
     }
 
     std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }
@@ -479,6 +482,7 @@ private:
     std::unique_ptr<FileSystem> m_disk;
     StateTensors m_stateTensors;
     Settings m_settings;
+    std::shared_ptr<const DiffBackend> m_processor; ///< what does the work of a device that fails
     std::shared_ptr<const DeviceBackend> m_device;
     Workbench m_bench;
     std::atomic<std::uint64_t> m_revision = 0;

@@ -29,7 +29,9 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
     DS_TRY(const TensorStatistics statistics,
            ifSound(deltascope::statisticsOf(bench, compared ? before : nullptr, *now, request.tensor, task),
                    { now, before }, task));
-    return makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
+    StatisticsView view = makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
+    view.reads = makeReadsView({ compared ? before : nullptr, now });
+    return view;
 }
 
 Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
@@ -47,6 +49,7 @@ Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const Tensor
                ifSound(statisticsBehind(bench, *path, links, request.tensor, task), { path.get() }, task));
         for (const auto& [link, found] : values)
             view.steps.push_back(makeValuesView(stretch.links.at(link)->step(), found));
+        addReads(view.reads, *path);
         if (view.dtype.empty())
             view.dtype = word(path->find(request.tensor)->dtype);
     }

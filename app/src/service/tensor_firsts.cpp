@@ -3,6 +3,7 @@
 #include "opening.h"
 #include "stretches.h"
 #include "tensor_jobs.h"
+#include "view/make_views.h"
 
 #include "deltascope/engine/statistics.h"
 #include "deltascope/engine/tensor_view.h"
@@ -62,6 +63,7 @@ public:
         if (const std::optional<First> nan = firstNan())
             view.nan = viewOf(*nan);
         view.unread = unread();
+        view.reads = m_reads;
         return view;
     }
 
@@ -106,6 +108,7 @@ private:
         }
         task.beginPhase(fmt::format("read up to step {}", path->links().back()->objects.step), tensor->bytes());
         DS_TRY(const auto marks, ifSound(marksBehind(bench, *path, links, m_tensor, task), { path.get() }, task));
+        addReads(m_reads, *path);
         if (const auto base = marks.find(0); path->onExternalBase() && base != marks.end())
             m_base = base->second;
         for (const auto& [link, version] : stretch.links) {
@@ -227,6 +230,7 @@ private:
     std::map<std::size_t, TensorMark> m_marks; ///< by index of the version
     std::map<std::size_t, std::string> m_why; ///< of those that could not be read
     std::set<std::size_t> m_pending; ///< those that are still to be read
+    ReadsView m_reads; ///< of the chains that were read
 };
 
 }

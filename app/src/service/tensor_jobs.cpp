@@ -70,7 +70,9 @@ Result<BlocksView> blocksOf(Workbench& bench, const TensorRequest& request, std:
            ifSound(compareInBlocks(bench, open.before ? *open.before : *open.now, *open.now, request.tensor, maxBlocks,
                                    task),
                    { open.now.get(), open.before.get() }, task));
-    return makeBlocksView(blocks, pair.beforeStep);
+    BlocksView view = makeBlocksView(blocks, pair.beforeStep);
+    view.reads = makeReadsView({ open.before.get(), open.now.get() });
+    return view;
 }
 
 Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, const Window& window, TaskContext& task)
@@ -84,7 +86,9 @@ Result<ElementsView> elementsOf(Workbench& bench, const TensorRequest& request, 
         DS_TRY(before,
                ifSound(readWindow(bench, *open.before, request.tensor, window, task), { open.before.get() }, task));
     }
-    return makeElementsView(pair.version->step(), now, pair.beforeStep, before);
+    ElementsView view = makeElementsView(pair.version->step(), now, pair.beforeStep, before);
+    view.reads = makeReadsView({ open.before.get(), open.now.get() });
+    return view;
 }
 
 } // namespace deltascope::app

@@ -66,6 +66,8 @@ template <class Io> void describe(Io& io, Of<Io, DiffView>& diff)
         io("tensors_left_out", diff.tensorsLeftOut);
     }
     io("tensors_total", diff.tensorsTotal, "in both and comparable");
+    io.computed(
+        "nothing_compared", [&] { return textOrNull(nothingComparedText(diff)); }, "why; null: something was");
     io("tensors_different", diff.tensorsDifferent);
     io("elements_total", diff.elementsTotal);
     io("elements_different", diff.elementsDifferent);

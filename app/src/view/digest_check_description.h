@@ -13,6 +13,8 @@ template <class Io> void describe(Io& io, const DigestCheckView& check)
     io("equal", check.equal, "in names, dtypes, shapes and digests");
     io("chosen", nullIfEmpty(check.chosen), "which step `latest` has meant, where a higher number exists");
     io("tensors_compared", check.tensorsCompared);
+    io.computed(
+        "nothing_compared", [&] { return textOrNull(nothingComparedText(check)); }, "why; null: something was");
     io("by_sha256", check.bySha256, "of them; the others by XXH3-128 alone");
     io("bytes_hashed", check.bytesHashed);
     io("different", check.different, "tensors with other digests");

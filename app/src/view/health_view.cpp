@@ -154,7 +154,7 @@ std::string provenText(const Judged& all, const std::vector<StepStretch>& usable
     }
     std::string text = !to ? std::string("No step is checked yet")
         : SoundResults[weakest] == "first_sight"
-        ? fmt::format("Bytes unchanged since first read, to step {}", *to)
+        ? fmt::format("Bytes as first read, which may be just now, to step {}", *to)
         : fmt::format("Checked to step {}: {}", *to,
                       SoundResults[weakest] == "verified" ? "as their publisher recorded them"
                                                           : "they lead to the complete states that were published");

@@ -23,6 +23,17 @@ std::string toJson(const PublishView& view) { return dump(written(view)); }
 
 std::string toJson(const DoctorView& view) { return dump(written(view)); }
 
+std::string backendKeysToJson(const std::optional<DeviceShareView>& share, const std::vector<ProblemView>& notices)
+{
+    ordered_json keys = ordered_json::object();
+    if (share)
+        keys["device_bytes"] = share->byDevice;
+    for (const ProblemView& notice : notices)
+        keys["backend_notices"].push_back(written(notice));
+    std::string text = dump(keys);
+    return keys.empty() ? std::string() : "," + text.substr(1, text.size() - 2);
+}
+
 std::string errorToJson(const ProblemView& problem) { return dump({ { "error", written(problem) } }); }
 
 } // namespace deltascope::app

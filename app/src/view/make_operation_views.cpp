@@ -1,5 +1,6 @@
 #include "make_views.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -39,12 +40,22 @@ ReadsView makeReadsView(const std::vector<const State*>& states, const std::vect
     for (const Error& error : known)
         view.notices.push_back(problemView(error));
     for (const State* state : states) {
-        for (std::string& key : state->rewritten())
-            view.rewritten.push_back(std::move(key));
-        for (const Error& notice : state->readNotices())
-            view.notices.push_back(problemView(notice));
+        if (state)
+            addReads(view, *state);
     }
     return view;
+}
+
+void addReads(ReadsView& view, const State& state)
+{
+    const auto add = [](auto& list, auto item) {
+        if (std::find(list.begin(), list.end(), item) == list.end())
+            list.push_back(std::move(item));
+    };
+    for (std::string& key : state.rewritten())
+        add(view.rewritten, std::move(key));
+    for (const Error& notice : state.readNotices())
+        add(view.notices, problemView(notice));
 }
 
 DigestView makeDigestView(CheckpointDigest digest)

@@ -3,6 +3,7 @@
 #include "deltascope/app/view/statistics_view.h"
 
 #include "io/forms.h"
+#include "reads_description.h"
 
 namespace deltascope::app {
 
@@ -62,6 +63,7 @@ template <class Io> void describe(Io& io, Of<Io, StatisticsView>& statistics)
     io("linear", statistics.linear);
     io("logarithmic", statistics.logarithmic, "absolute values other than zero, a bin per power of two");
     io("moved", statistics.moved, "with a");
+    describeReads(io, statistics.reads);
     io("seconds", statistics.seconds);
 }
 
@@ -71,6 +73,7 @@ template <class Io> void describe(Io& io, Of<Io, StatisticsHistoryView>& history
     io("tensor", history.tensor);
     io("dtype", history.dtype);
     io("steps", history.steps, "ascending");
+    describeReads(io, history.reads);
     io("seconds", history.seconds);
 }
 
@@ -105,6 +108,7 @@ template <class Io> void describe(Io& io, Of<Io, TensorFirstsView>& firsts)
     io("first_nan", firsts.nan, "null: elements of this type are no single numbers");
     io("nan_in_base", firsts.nanInBase);
     io("unread", firsts.unread, "ascending");
+    describeReads(io, firsts.reads);
     io("seconds", firsts.seconds);
 }
 

@@ -41,9 +41,12 @@ template <class Io> void describe(Io& io, Of<Io, TaskView>& task)
         "what it means to do it with rewritten objects, where they are in the way");
     io("problem", task.problem, "of state failed");
     io("backend", absentIfEmpty(task.backend),
-       "what found, measured and applied changes: \"avx2\", \"cuda\"; absent while it is at work");
+       "what found, measured and applied changes: \"avx2\", or \"cuda\" where a device did a part; absent while it is "
+       "at "
+       "work");
     io("backend_notices", absentIfEmpty(task.backendNotices),
-       "what that did not do as asked: a device failed, and the processor did its work; absent: nothing");
+       "what that did not do as asked since the task began: a device failed, and the processor did its work; absent: "
+       "nothing");
     io("device_bytes", absentIfEmpty(task.deviceBytes),
        "that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was "
        "asked "

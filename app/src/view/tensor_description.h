@@ -3,6 +3,7 @@
 #include "deltascope/app/view/tensor_view.h"
 
 #include "io/forms.h"
+#include "reads_description.h"
 
 namespace deltascope::app {
 
@@ -51,6 +52,7 @@ template <class Io> void describe(Io& io, Of<Io, BlocksView>& blocks)
     io("gini_rows", blocks.giniOfRows, "0 even … 1 in one row");
     io("top_rows", pairs(blocks.topRows, TopRowKeys), "at most 5");
     io("a", blocks.a, "step compared with; null: nothing (first state)");
+    describeReads(io, blocks.reads);
     io.expect(blocks.rowsPerBlock > 0 && blocks.colsPerBlock > 0
                   && std::uint64_t { blocks.blockRows } * blocks.rowsPerBlock >= blocks.rows
                   && std::uint64_t { blocks.blockCols } * blocks.colsPerBlock >= blocks.cols,
@@ -73,6 +75,7 @@ template <class Io> void describe(Io& io, Of<Io, ElementsView>& window)
     io("new_bits", window.newBits);
     io("old_values", nullsUnless(hasOld, window.oldValues, window.newBits.size()), "null: NaN, infinite, or without a");
     io("new_values", window.newValues, "null: NaN, infinite");
+    describeReads(io, window.reads);
     const std::size_t cells = window.newBits.size();
     const std::size_t old = hasOld ? cells : 0;
     io.expect(window.rows <= cells && window.cols <= cells && window.rows * window.cols == cells,

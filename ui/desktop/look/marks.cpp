@@ -51,6 +51,16 @@ QString problemLine(const app::ProblemView& problem)
         + QStringLiteral("%1 %2").arg(QString::fromStdString(problem.code), safeName(problem.text));
 }
 
+QStringList readsLines(const app::ReadsView& reads)
+{
+    QStringList lines;
+    for (const std::string& key : reads.rewritten)
+        lines << QCoreApplication::translate("Marks", "⚑ rewritten and used: %1").arg(shortened(safeName(key)));
+    for (const app::ProblemView& notice : reads.notices)
+        lines << problemLine(notice);
+    return lines;
+}
+
 QString levelText(int level)
 {
     static constexpr std::array<const char*, 5> Names { "listed", "header", "payload", "replay", "cross-anchor" };
@@ -63,7 +73,7 @@ QString verdictText(const std::string& result)
 {
     static constexpr std::array<Word, 6> Words { { { "verified", "verified as published" },
                                                    { "consistent", "consistent" },
-                                                   { "first_sight", "unchanged since first read" },
+                                                   { "first_sight", "as first read, which may be just now" },
                                                    { "unverified", "nothing to check against" },
                                                    { "incomplete", "incomplete" },
                                                    { "damaged", "✕ damaged" } } };

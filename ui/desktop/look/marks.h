@@ -1,8 +1,10 @@
 #pragma once
 
 #include "deltascope/app/view/problem.h"
+#include "deltascope/app/view/reads_view.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <string>
 
@@ -13,8 +15,10 @@ namespace deltascope::desktop {
 QString stepStateText(const std::string& state); ///< "● complete", "✕ broken"
 QString kindText(const std::string& kind); ///< "anchor", "partial anchor", "delta"
 QString problemLine(const app::ProblemView& problem); ///< "✕ DS-… …"; a notice has no mark
+/// What the reader of a result must know about the bytes that it was made from: "⚑ rewritten and used: deltas/…".
+QStringList readsLines(const app::ReadsView& reads);
 QString levelText(int level); ///< "3 replay"
-QString verdictText(const std::string& result); ///< "verified as published", "unchanged since first read"
+QString verdictText(const std::string& result); ///< "verified as published", "as first read, which may be just now"
 QString evidenceText(const std::string& result); ///< the same in a word or two: "verified", "first sight"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
 

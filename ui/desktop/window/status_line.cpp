@@ -50,6 +50,22 @@ QString storeText(const app::RunView& run, std::int64_t nowUs)
     return text;
 }
 
+/// What changes are found with, or why that cannot be used.
+QLabel* makeEngine(const Result<std::string>& backend)
+{
+    if (!backend) {
+        const app::ProblemView problem = app::problemView(backend.error());
+        QLabel* refused = makeLabel(StatusLine::tr("✕ no engine: %1").arg(shortened(safeName(problem.text))), "error");
+        refused->setToolTip(safeName(problem.text + ". " + problem.remedy));
+        return refused;
+    }
+    QLabel* engine = makeLabel(
+        backend->empty() ? QString() : StatusLine::tr("engine %1").arg(QString::fromStdString(*backend).toUpper()),
+        "muted");
+    engine->setToolTip(StatusLine::tr("What changes are found with on this machine"));
+    return engine;
+}
+
 }
 
 StatusLine::StatusLine(PageContext& context, QWidget* parent)
@@ -67,9 +83,7 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
-    const QString backend = QString::fromStdString(context.bridge.service().diffBackend()).toUpper();
-    auto* engine = makeLabel(backend.isEmpty() ? QString() : tr("engine %1").arg(backend), "muted");
-    engine->setToolTip(tr("What changes are found with on this machine"));
+    QLabel* engine = makeEngine(context.bridge.service().diffBackend());
     for (QLabel* label : { engine, static_cast<QLabel*>(m_clock) }) {
         label->setContentsMargins(8, 0, 8, 0);
         addPermanentWidget(label);

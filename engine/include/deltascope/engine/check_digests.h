@@ -20,10 +20,11 @@ struct DigestCheck {
     std::vector<FormDifference> forms; ///< as in DiffReport; A is the state, B the digests
     bool noopsSeen = false; ///< as in CheckpointDigest
 
-    /// Of all tensors of both, with no form taken out of account.
+    /// Of all tensors of both, with no form taken out of account; never where there are none.
     bool equal() const noexcept
     {
-        return different.empty() && reshaped.empty() && onlyInState.empty() && onlyInDigests.empty() && forms.empty();
+        return tensorsCompared > 0 && different.empty() && reshaped.empty() && onlyInState.empty()
+            && onlyInDigests.empty() && forms.empty();
     }
 };
 

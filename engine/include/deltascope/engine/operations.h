@@ -276,11 +276,11 @@ struct DiffReport {
 
     std::uint64_t tensorsDifferent() const noexcept;
     std::uint64_t elementsDifferent() const noexcept;
-    /// Of what was compared.
+    /// Of what was compared; never where that is nothing.
     bool equal() const noexcept
     {
-        return tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty() && settings.empty()
-            && forms.empty();
+        return tensorsCompared > 0 && tensorsDifferent() == 0 && reshaped.empty() && onlyInA.empty() && onlyInB.empty()
+            && settings.empty() && forms.empty();
     }
 };
 struct DiffOptions {

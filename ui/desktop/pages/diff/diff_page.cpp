@@ -263,11 +263,14 @@ void DiffPage::showDifferent()
     }
     const QString speed = tr("%1 compared in %2").arg(bytesText(diff->bytesCompared), durationText(diff->seconds));
     if (diff->equal)
-        return say(
-            tr("A and B are bit-identical (%1)").arg(speed),
-            tr("%1, %2 elements. Not a bit differs.")
-                .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")), exactText(diff->elementsTotal)));
-    m_status->setText(tr("%1, %2").arg(speed, QString::fromStdString(context().bridge.service().diffBackend())));
+        return say(tr("A and B are bit-identical (%1)").arg(speed),
+                   (QStringList { tr("%1, %2 elements. Not a bit differs.")
+                                      .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")),
+                                           exactText(diff->elementsTotal)) }
+                    + readsLines(diff->reads))
+                       .join(QLatin1Char('\n')));
+    const std::string backend = context().bridge.service().diffBackend().value_or(std::string());
+    m_status->setText(backend.empty() ? speed : tr("%1, %2").arg(speed, QString::fromStdString(backend)));
     m_result->show(*wantedPair(), diff);
     showResult();
 }

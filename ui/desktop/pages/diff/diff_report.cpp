@@ -1,6 +1,7 @@
 #include "pages/diff/diff_report.h"
 
 #include "look/format.h"
+#include "look/marks.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -100,8 +101,9 @@ namespace {
 
 QString partText(const app::DiffView& diff, std::uint64_t part, std::uint64_t all)
 {
-    return diff.tensorsTotal == 0 ? QStringLiteral("no tensor of A is one of B: nothing was compared")
-                                  : QStringLiteral("%1 of %2").arg(exactText(part), exactText(all));
+    const std::string nothing = app::nothingComparedText(diff);
+    return nothing.empty() ? QStringLiteral("%1 of %2").arg(exactText(part), exactText(all))
+                           : QString::fromStdString(nothing);
 }
 
 }
@@ -120,7 +122,10 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     report.title = QStringLiteral("Difference between %1 and %2").arg(a, b);
     report.file = QStringLiteral("%1-diff-%2-%3").arg(run, a, b).replace(QLatin1Char(':'), QLatin1Char('-'));
     report.facts = {
-        { QStringLiteral("equal"), diff.equal ? QStringLiteral("yes, bit by bit") : QStringLiteral("no") },
+        { QStringLiteral("equal"),
+          diff.equal                   ? QStringLiteral("yes, bit by bit")
+              : diff.tensorsTotal == 0 ? QStringLiteral("not known")
+                                       : QStringLiteral("no") },
         { QStringLiteral("tensors different"), partText(diff, diff.tensorsDifferent, diff.tensorsTotal) },
         { QStringLiteral("elements different"), partText(diff, diff.elementsDifferent, diff.elementsTotal) },
         { QStringLiteral("relative L2"), diff.relativeNorm ? smallText(*diff.relativeNorm) : unknownText() },
@@ -131,6 +136,12 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     };
     if (const QString text = notFiniteText(diff); !text.isEmpty())
         report.facts.push_back({ QStringLiteral("not finite"), text });
+    for (const app::FormDifferenceView& form : diff.forms)
+        report.facts.push_back({ QStringLiteral("compared as"), safeName(form.text) });
+    if (!diff.settings.empty())
+        report.facts.push_back({ QStringLiteral("settings"), safeName(app::settingsText(diff)) });
+    for (const QString& line : readsLines(diff.reads))
+        report.facts.push_back({ QStringLiteral("read"), line });
     report.columns =
         QStringLiteral("tensor dtype shape elements different touched max_abs relative_l2 max_ulp sign_flips "
                        "nan_involved")

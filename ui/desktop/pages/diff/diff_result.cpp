@@ -2,6 +2,7 @@
 
 #include "look/format.h"
 #include "look/look.h"
+#include "look/marks.h"
 #include "pages/diff/diff_report.h"
 #include "pages/diff/diff_tensors.h"
 #include "widgets/cards.h"
@@ -105,7 +106,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
         ? Quantity { unknownText(), {} }
         : Quantity { exactText(view.tensorsDifferent), tr("of %1").arg(exactText(view.tensorsTotal)) };
     showTiles({ tile(tr("Tensors different"), different,
-                     { { nothing ? tr("no tensor of A is one of B")
+                     { { nothing ? tr("nothing was compared")
                                  : tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
                 tile(tr("Elements different"), percentQuantity(shareIfAny(view.elementsDifferent, view.elementsTotal)),
                      std::move(elements)),
@@ -119,12 +120,15 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
     m_tabs->show();
     QStringList notes;
+    if (nothing)
+        notes << QStringLiteral("⚠ ") + QString::fromStdString(app::nothingComparedText(view));
     if (const QString text = notFiniteText(view); !text.isEmpty())
         notes << QStringLiteral("⚠ ") + text;
     for (const app::FormDifferenceView& form : view.forms)
         notes << QStringLiteral("⚠ ") + safeName(form.text);
     if (!view.settings.empty())
         notes << safeName(app::settingsText(view));
+    notes << readsLines(view.reads);
     m_note->setText(notes.join(QLatin1Char('\n')));
     m_note->setVisible(!notes.isEmpty());
     const int part = !view.tensors.empty()              ? Tensors

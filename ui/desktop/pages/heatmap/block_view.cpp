@@ -6,6 +6,7 @@
 #include "look/icon.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/reads_note.h"
 
 #include <QFormLayout>
 #include <QPushButton>
@@ -34,6 +35,7 @@ BlockView::BlockView(PageContext& context, QWidget* parent)
     m_problem->setContentsMargins(12, 4, 12, 4);
     m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_problem->hide();
+    m_reads = new ReadsNote;
     m_cell = makeLabel({}, "body");
     m_cell->setContentsMargins(12, 6, 12, 6);
     m_cell->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
@@ -48,6 +50,7 @@ BlockView::BlockView(PageContext& context, QWidget* parent)
     all->setSpacing(0);
     all->addWidget(m_tools);
     all->addWidget(m_problem);
+    all->addWidget(m_reads);
     all->addLayout(middle, 1);
     all->addWidget(makeLine());
     all->addWidget(m_cell);
@@ -250,6 +253,7 @@ void BlockView::showFacts()
     }
     m_topTitle->setVisible(known && !m_blocks->topRows.empty());
     showCell();
+    m_reads->setReads(known ? m_blocks->reads : app::ReadsView());
     if (!known) {
         m_shape->setText(m_question.isRunning() ? tr("Reading the tensor…") : QString());
         m_share->setText(unknownText());

@@ -13,6 +13,7 @@ class QVBoxLayout;
 
 namespace deltascope::desktop {
 
+class ReadsNote;
 class ScaleTools;
 
 /// Where inside of one tensor a step changed elements: blocks, rows and columns, and what they say. By default it
@@ -67,6 +68,7 @@ private:
     QLabel* m_step;
     QPushButton* m_versusA;
     QLabel* m_problem;
+    ReadsNote* m_reads;
     QLabel* m_cell;
     QLabel* m_shape;
     QLabel* m_share;

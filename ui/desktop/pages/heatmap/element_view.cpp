@@ -4,6 +4,7 @@
 #include "look/icon.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/reads_note.h"
 #include "widgets/table_header.h"
 
 #include <QApplication>
@@ -107,6 +108,7 @@ ElementView::ElementView(PageContext& context, QWidget* parent)
     m_problem->setContentsMargins(12, 4, 12, 4);
     m_problem->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_problem->hide();
+    m_reads = new ReadsNote;
     auto* middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_table, 2);
@@ -116,6 +118,7 @@ ElementView::ElementView(PageContext& context, QWidget* parent)
     all->setSpacing(0);
     all->addLayout(tools);
     all->addWidget(m_problem);
+    all->addWidget(m_reads);
     all->addLayout(middle, 1);
 }
 
@@ -198,6 +201,7 @@ void ElementView::showState()
     m_moves[2]->setEnabled(m_target && m_column > 0);
     m_moves[3]->setEnabled(m_target && m_column + Side < m_columns);
     const ElementsPointer& shown = m_model.elements();
+    m_reads->setReads(shown ? shown->reads : app::ReadsView());
     if (!shown) {
         m_says->setText(m_question.isRunning() ? tr("Reading the elements…") : QString());
         return;

@@ -55,6 +55,7 @@ private:
     QCheckBox* m_onlyChanged;
     QLabel* m_says;
     QLabel* m_problem;
+    ReadsNote* m_reads;
 };
 
 } // namespace deltascope::desktop

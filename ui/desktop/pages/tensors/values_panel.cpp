@@ -45,6 +45,7 @@ ValuesPanel::ValuesPanel(PageContext& context, QWidget* parent)
     , m_compute(makeButton({}, {}, "primary"))
     , m_cancel(makeButton(tr("Cancel")))
     , m_problem(makeLabel({}, "error"))
+    , m_reads(new ReadsNote)
     , m_list(new QTreeView)
     , m_forms(new Segments(tr("Form of the histogram"), { tr("Linear"), tr("Log"), tr("|Value|") }))
     , m_histogram(new HistogramCanvas)
@@ -52,6 +53,7 @@ ValuesPanel::ValuesPanel(PageContext& context, QWidget* parent)
     , m_historyTitle(makeLabel({}, "title"))
     , m_computeHistory(makeButton({}))
     , m_history(new ValuesHistoryCanvas)
+    , m_historyReads(new ReadsNote)
 {
     m_about->setWordWrap(true);
     m_problem->setWordWrap(true);
@@ -68,9 +70,11 @@ ValuesPanel::ValuesPanel(PageContext& context, QWidget* parent)
     column->addWidget(m_compute);
     column->addWidget(m_problem);
     column->addWidget(m_result);
+    column->addWidget(m_reads);
     column->addWidget(m_historyTitle);
     column->addWidget(m_computeHistory);
     column->addWidget(m_history);
+    column->addWidget(m_historyReads);
     column->addWidget(m_cancel);
     column->addStretch(1);
     auto* scrolled = new QScrollArea;
@@ -316,8 +320,10 @@ void ValuesPanel::showState()
     m_computeHistory->setVisible((!m_past || m_pastOf != m_target) && steps > 1);
     m_historyTitle->setVisible(m_past || steps > 1);
     m_history->setVisible(m_past != nullptr);
+    m_historyReads->setReads(m_past ? m_past->reads : app::ReadsView());
     m_cancel->setVisible(works || remembers);
     m_result->setVisible(m_statistics != nullptr);
+    m_reads->setReads(m_statistics ? m_statistics->reads : app::ReadsView());
     m_problem->setVisible(!m_problem->text().isEmpty());
     if (!m_statistics) {
         m_about->setText(tr("Range, percentiles and spread of the values, and how far they moved. Nothing is read "

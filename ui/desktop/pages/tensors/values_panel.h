@@ -19,6 +19,7 @@ class QVBoxLayout;
 
 namespace deltascope::desktop {
 
+class ReadsNote;
 class Segments;
 
 /// The values of one tensor at B, and against A or what B builds on: computed when the user asks, who is told before
@@ -83,6 +84,7 @@ private:
     QPushButton* m_compute;
     QPushButton* m_cancel;
     QLabel* m_problem;
+    ReadsNote* m_reads;
     QWidget* m_result;
     QTreeView* m_list;
     Segments* m_forms;
@@ -92,6 +94,7 @@ private:
     QLabel* m_historyTitle;
     QPushButton* m_computeHistory;
     ValuesHistoryCanvas* m_history;
+    ReadsNote* m_historyReads;
 };
 
 } // namespace deltascope::desktop

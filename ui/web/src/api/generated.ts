@@ -581,6 +581,7 @@ export interface Diff {
   tensor_globs: string[]; // names that were to be compared; empty: all
   tensors_left_out: number;
   tensors_total: number; // in both and comparable
+  nothing_compared: string | null; // why; null: something was
   tensors_different: number;
   elements_total: number;
   elements_different: number;
@@ -623,8 +624,8 @@ export interface Task {
   interrupted: boolean; // paused: the program that worked on it ended
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null; // of state failed
-  backend?: string; // what found, measured and applied changes: "avx2", "cuda"; absent while it is at work
-  /** what that did not do as asked: a device failed, and the processor did its work; absent: nothing */
+  backend?: string; // what found, measured and applied changes: "avx2", or "cuda" where a device did a part; absent while it is at work
+  /** what that did not do as asked since the task began: a device failed, and the processor did its work; absent: nothing */
   backend_notices?: Problem[];
   /** that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked for */
   device_bytes?: number;
@@ -1156,6 +1157,8 @@ export interface BlockHeader {
   gini_rows: number | null; // 0 even … 1 in one row
   top_rows: TopRow[]; // at most 5
   a: number | null; // step compared with; null: nothing (first state)
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
 }
 
 /** A window into one tensor at two steps, row by row; at most 4,096 elements. */
@@ -1172,6 +1175,8 @@ export interface ElementWindow {
   new_bits: string[];
   old_values: (number | null)[]; // null: NaN, infinite, or without a
   new_values: (number | null)[]; // null: NaN, infinite
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
 }
 
 /** A tensor as a header describes it. */
@@ -1247,6 +1252,8 @@ export interface Statistics {
   linear: Histogram;
   logarithmic: Histogram; // absolute values other than zero, a bin per power of two
   moved: ValuesMoved | null; // with a
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;
 }
 
@@ -1255,6 +1262,8 @@ export interface StatisticsHistory {
   tensor: string;
   dtype: string;
   steps: TensorValues[]; // ascending
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
+  notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;
 }
 

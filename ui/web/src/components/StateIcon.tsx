@@ -22,7 +22,7 @@ const levels = ['listed', 'header', 'payload', 'replay', 'cross-anchor'];
 const results: Record<VerifyResult, string> = {
   verified: 'verified as published',
   consistent: 'consistent',
-  first_sight: 'unchanged since first read',
+  first_sight: 'as first read, which may be just now',
   unverified: 'nothing to check against',
   incomplete: 'incomplete',
   damaged: 'damaged',

@@ -15,6 +15,7 @@ describe('elements', () => {
     const elements = elementsOf({
       tensor: 't', dtype: 'bf16', row: 2, col: 4, rows: 2, cols: 2, a: 1, step: 2, old_bits: ['3f80', '3f80', null, '7fc0'],
       new_bits: ['3f80', '3f81', '3f80', '7fc0'], old_values: [1, 1, null, null], new_values: [1, 1.0078125, 1, null],
+      rewritten: [], notices: [],
     }, 100);
     expect(elements.map((e) => [e.row, e.col, e.index])).toEqual([[2, 4, 204], [2, 5, 205], [3, 4, 304], [3, 5, 305]]);
     expect(elements.map((e) => e.changed)).toEqual([false, true, false, false]);
@@ -27,7 +28,7 @@ describe('elements', () => {
 describe('blocks', () => {
   const header = {
     tensor: 't', dtype: 'bf16', shape: [3, 5], rows: 3, cols: 5, block_rows: 2, block_cols: 2, rows_per_block: 2, cols_per_block: 3,
-    changed: 4, total: 15, dead_rows: 1, dead_cols: 2, gini_rows: null, top_rows: [], a: null,
+    changed: 4, total: 15, dead_rows: 1, dead_cols: 2, gini_rows: null, top_rows: [], a: null, rewritten: [], notices: [],
   };
   const body = (counts: number[]): ArrayBuffer => {
     const head = new TextEncoder().encode(`${JSON.stringify(header)}\n`);

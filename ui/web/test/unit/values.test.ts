@@ -10,7 +10,7 @@ const values = (step: number, more: Partial<TensorValues> = {}): TensorValues =>
 const statistics: Statistics = {
   tensor: 't', dtype: 'BF16', shape: [3, 1001], elements: 3003, a: values(11), b: values(12, { mean: 1 / 3 }),
   linear: { edges: [-0.5, 0, 0.5], a: [1, 2], b: [2, 1] }, logarithmic: { edges: [], a: [], b: [] },
-  moved: { changed: 30, sign_flips: 2, nan_involved: 0, max_abs: 0.25, norm: 0.5, relative_norm: 1 / 3, ulp: [] }, seconds: 0.1,
+  moved: { changed: 30, sign_flips: 2, nan_involved: 0, max_abs: 0.25, norm: 0.5, relative_norm: 1 / 3, ulp: [] }, rewritten: [], notices: [], seconds: 0.1,
 };
 
 describe('statistics', () => {

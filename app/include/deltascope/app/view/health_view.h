@@ -16,7 +16,7 @@ struct HealthView {
     /// at the last look.
     std::string state;
     std::string headline; ///< one sentence: the damage, else the doubt, else what is proven to which step
-    std::string proven; ///< "Bytes unchanged since first read, to step 5": all from the first usable step on
+    std::string proven; ///< "Bytes as first read, which may be just now, to step 5": all from the first usable step on
     std::string restorable; ///< "Can be restored: steps 1 to 5, and from 10 on"
     std::string remedy; ///< empty: nothing is to be done
     std::optional<std::int64_t> step; ///< that the damage or the doubt starts at; it is there, unlike a lost one

@@ -155,6 +155,10 @@ struct DigestCheckView {
     double seconds = 0;
 };
 
+/// Why not one tensor was compared: "no tensor of A is one of B: nothing was compared". Empty: some were.
+std::string nothingComparedText(const DiffView& diff);
+std::string nothingComparedText(const DigestCheckView& check);
+
 /// "lora_alpha is 8 in A and 32 in B; r is 8 in A and 16 in B". Empty: no setting differs.
 std::string settingsText(const DiffView& diff);
 
@@ -209,6 +213,7 @@ struct DoctorView {
 struct DeviceShareView {
     std::uint64_t byDevice = 0;
     std::uint64_t byProcessor = 0;
+    std::string processor; ///< what that does its part with: "avx2", …
 };
 
 } // namespace deltascope::app

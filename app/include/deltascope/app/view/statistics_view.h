@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/reads_view.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +52,7 @@ struct StatisticsView {
     /// Sizes of values other than zero, a bin for each power of two; a first edge of 0 collects all smaller ones.
     HistogramView logarithmic;
     std::optional<ValuesMovedView> moved; ///< with a
+    ReadsView reads; ///< of both steps
     double seconds = 0;
 };
 
@@ -58,6 +61,7 @@ struct StatisticsHistoryView {
     std::string tensor;
     std::string dtype;
     std::vector<ValuesView> steps;
+    ReadsView reads; ///< of all of them
     double seconds = 0;
 };
 
@@ -88,6 +92,7 @@ struct TensorFirstsView {
     std::optional<FirstView> nan; ///< nothing where elements of this type stand for no single numbers
     bool nanInBase = false;
     std::vector<UnreadStepsView> unread; ///< ascending
+    ReadsView reads; ///< of the steps that were read
     double seconds = 0;
 };
 

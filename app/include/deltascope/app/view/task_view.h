@@ -64,8 +64,9 @@ struct TaskView {
     bool resumable = false; ///< running the same plan again goes on from what is there
     bool interrupted = false; ///< of state paused: the program that worked on it ended; resuming begins here
     std::optional<ProblemView> problem; ///< of state failed
-    std::string backend; ///< what found, measured and applied changes: "avx2", "cuda"; empty while it is at work
-    std::vector<ProblemView> backendNotices; ///< what that did not do as asked: a device failed
+    std::string backend; ///< what found, measured and applied changes: "avx2", "cuda" (with deviceBytes alone); empty
+                         ///< while at work
+    std::vector<ProblemView> backendNotices; ///< what that did not do as asked since the task began: a device failed
     /// Bytes that a device compared or replayed while the task was at work, also for tasks beside it; nothing: none was
     /// asked for.
     std::optional<std::uint64_t> deviceBytes;

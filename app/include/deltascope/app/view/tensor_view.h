@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/reads_view.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -27,6 +29,7 @@ struct BlocksView {
     std::optional<double> giniOfRows; ///< 0: even, towards 1: all in one row; nothing without a change
     std::vector<std::pair<std::uint64_t, std::uint32_t>> topRows; ///< row, changed; at most 5
     std::optional<std::int64_t> a; ///< step compared with; nothing: there is no state before, and all counts are zero
+    ReadsView reads; ///< of both steps
 };
 
 /// A rectangle of one tensor at two steps.
@@ -38,6 +41,7 @@ struct ElementsView {
     std::int64_t step = 0;
     std::vector<std::string> oldBits, newBits; ///< hex, most significant digit first; oldBits is empty without `a`
     std::vector<std::optional<double>> oldValues, newValues; ///< nothing for NaN and infinities
+    ReadsView reads; ///< of both steps
 };
 
 /// What a safetensors header says, without its payload.

@@ -3,23 +3,20 @@ import type { Diff, TensorDiff } from '../../api/types';
 import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
-import { Rewritten } from '../../components/Rewritten';
+import { Reads } from '../../components/Reads';
 import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
+import { norm, notFinite, reportOf, share, small } from './comparison';
 import { ExportMenu } from './ExportMenu';
 import { useOpenBlocks, type Pair } from './pair';
-import type { Report } from './report';
 import { Share } from './Share';
 
-const share = (row: TensorDiff): number => (row.elements === 0 ? 0 : row.elements_different / row.elements);
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
 /** JSON has no infinity: it is null. */
 const maxAbs = (row: TensorDiff): number => row.max_abs ?? Infinity;
-const small = (x: number): string => (x === 0 ? '0' : x === Infinity ? '∞' : x.toExponential(1));
-const norm = (x: number | null): string => (x === null ? unknown : small(x));
 
 const COLUMNS: Column<TensorDiff>[] = [
   { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
@@ -61,19 +58,19 @@ export function DiffResult({ pair, diff, again }: Props) {
       <div class="equal">
         <p class="equal-text">A and B are bit-identical</p>
         <p class="muted">{plural(diff.tensors_total, 'tensor')}, {exact(diff.elements_total)} elements, {speed}.</p>
-        <Rewritten keys={diff.rewritten} />
+        <Reads of={diff} />
         <button type="button" onClick={again}>Compare again</button>
       </div>
     );
   }
-  const nothing = diff.tensors_total === 0;
+  const nothing = diff.nothing_compared !== null;
   const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || maxAbs(row) > maxAbs(most) ? row : most), null);
   return (
     <>
       <dl class="kpis">
         <Kpi
           label="Tensors different" value={nothing ? { value: unknown, unit: '' } : { value: exact(diff.tensors_different), unit: `of ${exact(diff.tensors_total)}` }}
-          context={nothing ? 'no tensor of A is one of B' : `${exact(diff.tensors_total - diff.tensors_different)} equal`}
+          context={nothing ? 'nothing was compared' : `${exact(diff.tensors_total - diff.tensors_different)} equal`}
         />
         <Kpi
           label="Elements different" value={percentQ(diff.elements_total === 0 ? null : diff.elements_different / diff.elements_total)}
@@ -88,9 +85,11 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: 'steps' }} context={`${pair.a} to ${pair.b}`} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      {nothing && <p class="warn-text">⚠ {diff.nothing_compared}</p>}
       {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
+      <Reads of={diff} />
       <div class="canvas-tools diff-tools">
         <Tabs
           label="Part of the result" chosen={part} choose={setPart}
@@ -129,31 +128,4 @@ function OnlyIn({ diff }: { diff: Diff }) {
       ]}
     />
   );
-}
-
-/** Empty: every element is finite. */
-function notFinite({ not_finite_a: a, not_finite_b: b }: Diff): string {
-  return a + b === 0 ? '' : `NaN or infinite: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; the relative L2 leaves them out`;
-}
-
-function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
-  return {
-    title: `Difference between ${a} and ${b}`,
-    file: `${runId}-diff-${a}-${b}`,
-    facts: [
-      ...(diff.tensors_total === 0 ? [['compared', 'nothing: no tensor of A is one of B'] as [string, string]] : [
-        ['tensors different', `${exact(diff.tensors_different)} of ${exact(diff.tensors_total)}`],
-        ['elements different', `${exact(diff.elements_different)} of ${exact(diff.elements_total)}`],
-      ] as [string, string][]),
-      ['relative L2', norm(diff.relative_norm)],
-      ...(notFinite(diff) === '' ? [] : [['not finite', notFinite(diff)] as [string, string]]),
-      ['only in A', exact(diff.only_in_a.length)], ['only in B', exact(diff.only_in_b.length)],
-      ['another shape or dtype', exact(diff.changed_dtype_or_shape.length)],
-    ],
-    columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'relative_l2', 'max_ulp', 'sign_flips', 'nan_involved'],
-    rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
-      row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
-      row.relative_norm, row.max_ulp, row.sign_flips, row.nan_involved,
-    ]),
-  };
 }

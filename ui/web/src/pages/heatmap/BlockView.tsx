@@ -5,6 +5,7 @@ import { BlockCanvas } from '../../canvas/BlockCanvas';
 import { parseBlocks, type Blocks } from '../../canvas/blocks';
 import { ScaleTools } from '../../canvas/ScaleTools';
 import { Icon } from '../../components/Icon';
+import { Reads } from '../../components/Reads';
 import { RequestError, Skeleton } from '../../components/states';
 import { exact, percent, shape } from '../../format';
 import { setB, stepA, stepB } from '../../state/cursor';
@@ -72,6 +73,7 @@ export function BlockView({ runId, tensor }: Props) {
 function Facts({ blocks }: { blocks: Blocks }) {
   return (
     <aside class="block-facts" aria-label="About this tensor">
+      <Reads of={blocks} />
       <p class="muted">{shape(blocks.shape)}, {blocks.dtype}, {exact(blocks.total)} elements</p>
       <p class="big">{percent(blocks.total === 0 ? null : blocks.changed / blocks.total)} <small>changed</small></p>
       <dl class="facts">

@@ -6,6 +6,7 @@ import { ElementCanvas } from '../../canvas/ElementCanvas';
 import { elementsOf, toTsv, type Element } from '../../canvas/elements';
 import { useRoom } from '../../canvas/room';
 import { Icon } from '../../components/Icon';
+import { Reads } from '../../components/Reads';
 import { copyText, Loaded } from '../../components/states';
 import { Table, type Column } from '../../components/Table';
 import { toast } from '../../components/Toast';
@@ -109,6 +110,7 @@ function Elements({ data, size, onlyChanged, setOnlyChanged }: ElementsProps) {
           </button>
         </span>
       </div>
+      <Reads of={data} />
       <div class="block-view">
         <Table
           label="Elements" columns={COLUMNS} rows={shown} id={(e) => e.index} height={room}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { runPath } from '../../api/client';
 import type { Histogram, Statistics, StatisticsCost, TensorValues, ValuesMoved } from '../../api/types';
+import { Reads } from '../../components/Reads';
 import { copyText, RequestError } from '../../components/states';
 import { toast } from '../../components/Toast';
 import { bytesQ, exact, join, percent, unknown } from '../../format';
@@ -48,6 +49,7 @@ export function ValuesCard({ runId, epoch, step, tensor, a }: Props) {
 function Values({ data }: { data: Statistics }) {
   return (
     <>
+      <Reads of={data} />
       <HistogramPlot title="Values, equal bins" histogram={data.linear} />
       <HistogramPlot title="Absolute values, powers of two" histogram={data.logarithmic} />
       <StatisticTable a={data.a} b={data.b} />

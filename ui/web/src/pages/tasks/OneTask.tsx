@@ -4,8 +4,8 @@ import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
+import { Reads } from '../../components/Reads';
 import { VerifyShield } from '../../components/StateIcon';
-import { Rewritten } from '../../components/Rewritten';
 import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText, WorstCode } from '../../components/states';
 import { Table } from '../../components/Table';
@@ -15,7 +15,7 @@ import { now, tasks } from '../../state/store';
 import { navigate } from '../../router';
 import { viewQuery } from '../../state/cursor';
 import { AcceptRewritten } from './AcceptRewritten';
-import { over, remaining } from './progress';
+import { over, remaining, took } from './progress';
 import { TaskActs, TaskProgress, TaskStateText } from './TaskRow';
 
 /** One task: phase, progress, acts, result. The result comes with the request, progress with the events. */
@@ -155,8 +155,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
 function Materialized({ report }: { report: MaterializeReport }) {
   return (
     <Card title="Result" note={report.notices.some((notice) => notice.code === 'DS-UNPROVEN') ? 'across a missing number: unproven' : ''}>
-      <Rewritten keys={report.rewritten} />
-      {report.notices.length > 0 && <div class="card-body">{report.notices.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      <Reads of={report} />
       <dl class="facts card-body">
         {report.chosen && <><dt>Step</dt><dd>{report.chosen}</dd></>}
         <dt>Folder, on the daemon's machine</dt><dd class="mono">{safeName(report.path)}</dd>
@@ -169,22 +168,26 @@ function Materialized({ report }: { report: MaterializeReport }) {
         <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
         {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
         <dt>Root</dt><dd class="mono">{report.root === null ? unknown : safeName(report.root)}</dd>
-        <dt>Took</dt><dd>{duration(report.seconds)}</dd>
+        <dt>Took</dt><dd>{took(report.bytes - report.resumed_bytes, report.seconds)}</dd>
       </dl>
     </Card>
   );
 }
 
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 function Compared({ diff, run }: { diff: Diff; run: string }) {
+  const work = `${bytes(diff.bytes_compared)} compared in ${took(diff.bytes_compared, diff.seconds)}`;
   return (
     <Card title="Result" tools={<Link to={runPage(run, 'diff')}>Open diff</Link>}>
-      <Rewritten keys={diff.rewritten} />
+      <Reads of={diff} />
       <p class="card-body">
         {diff.equal
-          ? `Both steps are bit-identical (${bytes(diff.bytes_compared)} compared in ${duration(diff.seconds)}).`
-          : diff.tensors_total === 0 ? 'No tensor of A is one of B: nothing was compared.'
-          : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors.`}
+          ? `Both steps are bit-identical (${work}).`
+          : diff.nothing_compared !== null ? `${capital(diff.nothing_compared)}.`
+          : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors (${work}).`}
       </p>
+      {diff.form_differences.map(({ text }) => <p key={text} class="card-body warn-text">⚠ {safeName(text)}</p>)}
       <Settings diff={diff} />
     </Card>
   );

@@ -11,6 +11,10 @@ export function remaining(task: Task): string {
   return task.eta_s < 1 ? 'finishing' : `about ${duration(Math.ceil(task.eta_s))} left`;
 }
 
+/** How long so many bytes took, and how many that are per second: "2.0 s, 1.2 GB/s". */
+export const took = (done: number, seconds: number): string =>
+  seconds > 0 ? `${duration(seconds)}, ${rate(done / seconds)}` : duration(seconds);
+
 /** "9.6 GB of 15.2 GB", "1.9 GB/s", "about 3.0 s left": what is known. */
 export function progressTexts(task: Task): string[] {
   if (over(task)) return [`took ${duration(task.elapsed_s)}`];

@@ -78,7 +78,7 @@ export const cases = {
       await tile.getByText('Put step 6 back').waitFor();
       assert.equal(await tile.getByText('DS-').isVisible(), false, 'words of developers stand behind Details');
       await tile.getByText('Details').click();
-      await tile.getByText('Bytes unchanged since first read, to step 5').waitFor({ timeout: 20_000 });
+      await tile.getByText('Bytes as first read, which may be just now, to step 5').waitFor({ timeout: 20_000 });
       await tile.getByText('DS-CHAIN-GAP').waitFor();
       for (const width of [390, 1440]) {
         await page.setViewportSize({ width, height: 900 });

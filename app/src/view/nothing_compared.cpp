@@ -1,0 +1,63 @@
+#include "deltascope/app/view/counted.h"
+#include "deltascope/app/view/operation_view.h"
+
+#include <fmt/format.h>
+#include <utility>
+
+namespace deltascope::app {
+
+namespace {
+
+/// Tensors that are meant, none of which stands on both sides with one dtype and shape.
+struct Apart {
+    std::uint64_t reshaped, onlyInA, onlyInB;
+    bool isPart; ///< others are left out
+    const char* a; ///< names of the sides
+    const char* b;
+};
+
+std::string reasonOf(const Apart& apart)
+{
+    const std::string meant = apart.isPart ? " that is meant" : "";
+    if (apart.reshaped > 0 && apart.onlyInA + apart.onlyInB == 0)
+        return fmt::format("each tensor{} has another dtype or shape in {} than in {}", meant, apart.b, apart.a);
+    if (apart.reshaped == 0 && apart.onlyInA > 0 && apart.onlyInB > 0)
+        return fmt::format("no tensor of {}{} is one of {}", apart.a, meant, apart.b);
+    if (apart.reshaped == 0 && apart.onlyInA + apart.onlyInB > 0) {
+        const char* const has = apart.onlyInA > 0 ? apart.a : apart.b;
+        const char* const lacks = apart.onlyInA > 0 ? apart.b : apart.a;
+        return apart.isPart ? fmt::format("each tensor{} is in {} alone", meant, has)
+                            : fmt::format("{} has no tensor", lacks);
+    }
+    if (apart.reshaped == 0)
+        return fmt::format("neither {} nor {} has a tensor", apart.a, apart.b);
+    std::string text = fmt::format("{} {} another dtype or shape in {} than in {}", counted(apart.reshaped, "tensor"),
+                                   apart.reshaped == 1 ? "has" : "have", apart.b, apart.a);
+    for (const auto& [count, side] : { std::pair(apart.onlyInA, apart.a), std::pair(apart.onlyInB, apart.b) }) {
+        if (count > 0)
+            text += fmt::format(", {} {} in {} alone", countText(count), count == 1 ? "is" : "are", side);
+    }
+    return text;
+}
+
+std::string nothing(const Apart& apart) { return reasonOf(apart) + ": nothing was compared"; }
+
+}
+
+std::string nothingComparedText(const DiffView& diff)
+{
+    if (diff.tensorsTotal > 0)
+        return {};
+    return nothing(
+        { diff.reshaped.size(), diff.onlyInA.size(), diff.onlyInB.size(), diff.tensorsLeftOut > 0, "A", "B" });
+}
+
+std::string nothingComparedText(const DigestCheckView& check)
+{
+    if (check.tensorsCompared > 0)
+        return {};
+    return nothing({ check.reshaped.size(), check.onlyInState.size(), check.onlyInDigests.size(), false, "the state",
+                     "the document" });
+}
+
+} // namespace deltascope::app

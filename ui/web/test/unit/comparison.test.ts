@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import task from '../../../../tests/golden/view/task.json';
+import type { Diff } from '../../src/api/types';
+import { reportOf } from '../../src/pages/diff/comparison';
+import { reportMarkdown } from '../../src/pages/diff/report';
+
+const plain = task.result as unknown as Diff;
+const pair = { runId: 'r', epoch: 0, a: 1, b: 2 };
+const markdownOf = (diff: Diff): string => reportMarkdown(reportOf(pair, diff));
+
+describe('a saved comparison', () => {
+  it('says how its sides were compared and of which bytes', () => {
+    const text = markdownOf({
+      ...plain,
+      form_differences: [{ kind: 'dtypes', a: 'F32', b: 'BF16', tensors: 290, text: 'F32 is compared as rounded to BF16' }],
+      settings: [{ name: 'r', a: 8, b: null }], rewritten: ['deltas/3'],
+      notices: [{ code: 'DS-MIRROR', notice: true, step: null, where: '', text: 'a mirror was read', remedy: '' }],
+    });
+    expect(text).toContain('- compared as: F32 is compared as rounded to BF16\n');
+    expect(text).toContain('- settings: r is 8 in A and null in B\n');
+    expect(text).toContain('- read: rewritten and used: deltas/3\n');
+    expect(text).toContain('- read: DS-MIRROR a mirror was read\n');
+  });
+  it('says no more where there is no more to know', () => {
+    expect(markdownOf(plain)).not.toMatch(/compared as|settings|- read|- compared/);
+  });
+  it('says why nothing was compared, and no share of nothing', () => {
+    const reason = 'each tensor has another dtype or shape in B than in A: nothing was compared';
+    const text = markdownOf({ ...plain, tensors_total: 0, nothing_compared: reason });
+    expect(text).toContain(`- compared: ${reason}\n`);
+    expect(text).not.toContain('tensors different');
+  });
+});
