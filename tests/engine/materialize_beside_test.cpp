@@ -15,10 +15,8 @@ namespace {
 using namespace layout_test;
 using test::FaultyStore;
 
-using Names = std::vector<std::string>;
-
-const std::string Config = "checkpoint-1/config.json";
-const std::string Trainer = "checkpoint-1/trainer_state.json";
+const std::string ConfigKey = "checkpoint-1/config.json";
+const std::string TrainerKey = "checkpoint-1/trainer_state.json";
 
 class MaterializeBeside : public testing::Test {
 protected:
@@ -29,8 +27,8 @@ protected:
         m_session.bench.threads = 1;
         EXPECT_TRUE(putText(*store, "checkpoint-1/model.safetensors",
                             safetensorsFile({ { tensor("w", { 8 }), std::string(16, 'w') } })));
-        EXPECT_TRUE(putText(*store, Config, R"({"layers":1})"));
-        EXPECT_TRUE(putText(*store, Trainer, R"({"global_step":1})"));
+        EXPECT_TRUE(putText(*store, ConfigKey, R"({"layers":1})"));
+        EXPECT_TRUE(putText(*store, TrainerKey, R"({"global_step":1})"));
         record();
     }
 
@@ -78,7 +76,7 @@ protected:
 
 TEST_F(MaterializeBeside, SoundOnesAreCopiedWhetherTheyWereSeenBeforeOrNot)
 {
-    ASSERT_TRUE(putText(*store, Config, R"({"layers":1})")); // a copy
+    ASSERT_TRUE(putText(*store, ConfigKey, R"({"layers":1})")); // a copy
     ASSERT_TRUE(putText(*store, "checkpoint-1/tokenizer.json", "{}")); // nobody has seen it
     const auto report = rebuild();
     ASSERT_TRUE(report) << report.error().text;
@@ -91,14 +89,14 @@ TEST_F(MaterializeBeside, SoundOnesAreCopiedWhetherTheyWereSeenBeforeOrNot)
 
 TEST_F(MaterializeBeside, ARewrittenOneIsRefusedUntilItIsAccepted)
 {
-    for (const auto& [key, name, bytes] : { std::tuple { Config, "config.json", R"({"layers":2})" },
-                                            std::tuple { Trainer, "trainer_state.json", R"({"global_step":2})" } }) {
+    for (const auto& [key, name, bytes] : { std::tuple { ConfigKey, "config.json", R"({"layers":2})" },
+                                            std::tuple { TrainerKey, "trainer_state.json", R"({"global_step":2})" } }) {
         SCOPED_TRACE(key);
         ASSERT_TRUE(putText(*store, key, bytes));
         expectRefused(rebuild(), Code::Rewritten, key);
         const auto accepted = rebuild(true);
         ASSERT_TRUE(accepted) << accepted.error().text;
-        EXPECT_EQ(accepted->rewritten, Names { key });
+        EXPECT_EQ(accepted->rewritten, std::vector { key });
         EXPECT_EQ(written(name), bytes);
         record(true);
         const auto trusted = rebuild();
@@ -109,7 +107,7 @@ TEST_F(MaterializeBeside, ARewrittenOneIsRefusedUntilItIsAccepted)
 
 TEST_F(MaterializeBeside, ARottenOneIsRefusedWhateverIsAccepted)
 {
-    for (const std::string& key : { Config, Trainer }) {
+    for (const std::string& key : { ConfigKey, TrainerKey }) {
         SCOPED_TRACE(key);
         const auto faulty = std::make_shared<FaultyStore>(store);
         faulty->flipBit(key, 3);
@@ -132,7 +130,7 @@ TEST_F(MaterializeBeside, SoIsThatOfABaseWhichGivesNoWeights)
     expectRefused(rebuild(), Code::Rewritten, where);
     const auto accepted = rebuild(true);
     ASSERT_TRUE(accepted) << accepted.error().text;
-    EXPECT_EQ(accepted->rewritten, Names { where });
+    EXPECT_EQ(accepted->rewritten, std::vector { where });
 }
 
 } // namespace

@@ -127,8 +127,7 @@ Result<std::vector<WeightScale>> sample(const State& state, const WalkMeans& mea
     DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(looks, { means }));
     std::vector<Spread> spreads(looks.size());
     const SliceWork add = [&](std::size_t look, SliceReader& reader) {
-        return forEachBlock(reader, task,
-                            [&](ByteSpan block) { spreads[look].add(block, walk->tensor(look).dtype); });
+        return forEachBlock(reader, task, [&](ByteSpan block) { spreads[look].add(block, walk->tensor(look).dtype); });
     };
     DS_CHECK(walkTensors(*walk, means.threads, task, add));
     std::vector<Spread> sums(scales.size());
