@@ -624,7 +624,8 @@ export interface Task {
   interrupted: boolean; // paused: the program that worked on it ended
   accept_rewritten: string | null; // what it means to do it with rewritten objects, where they are in the way
   problem: Problem | null; // of state failed
-  backend?: string; // what found, measured and applied changes: "avx2", or "cuda" where a device did a part; absent while it is at work
+  /** what found, measured and applied changes: "avx2", or "cuda" where a device did a part; absent while it is at work */
+  backend?: string;
   /** what that did not do as asked since the task began: a device failed, and the processor did its work; absent: nothing */
   backend_notices?: Problem[];
   /** that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked for */
