@@ -4,6 +4,7 @@
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
+#include "widgets/reads_note.h"
 #include "widgets/segments.h"
 #include "widgets/table_header.h"
 
