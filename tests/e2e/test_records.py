@@ -111,7 +111,7 @@ class Records(E2ETest):
         for act in acts:
             self.refused(self.run_ds(*act), code=DAMAGED, word="DS-REWRITTEN")
         accepted = self.ok_json(*acts[0], "--accept-rewritten")
-        self.assertEqual(accepted["rewritten"], [anchor])
+        self.assertEqual(accepted["rewritten"], ["file://" + anchor])
         into = ["publish", "--into", self.path("into"), "--layout", "trl-v2", "--from", free, "--to", anchor]
         self.refused(self.run_ds(*into), code=DAMAGED, word="DS-REWRITTEN")
         self.ok("verify", run.source, "--accept-rewritten")
