@@ -57,6 +57,8 @@ TEST_F(TasksOfAMonitor, ADiffEndsWithWhatDiffers)
     const TaskView task = endOf(start(followed(bucket.source()), DiffArgs { "11", "12" }).id);
     EXPECT_EQ(task.state, "done");
     EXPECT_EQ(resultOf<DiffView>(task)->elementsDifferent, 724U);
+    EXPECT_GE(task.seconds, resultOf<DiffView>(task)->seconds) << "it took at least what it says of itself";
+    EXPECT_GT(task.seconds, 0);
 }
 
 TEST_F(TasksOfAMonitor, AVerificationTellsTheRunWhatItFound)

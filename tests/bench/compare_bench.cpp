@@ -259,7 +259,7 @@ template <class Word> void run(const std::string& folder, std::size_t bytes, int
     const std::vector<Word> elements = weights<Word>(std::size_t { 1 } << 20, random);
     const std::array<std::string, 2> paths = { folder + "/a.safetensors", folder + "/b.safetensors" };
     writeCheckpoint(paths[0], bytes, elements, 0);
-    for (const int perMille : { 0, 20, 200 }) {
+    for (const int perMille : { 0, 10, 20, 200 }) {
         writeCheckpoint(paths[1], bytes, elements, perMille);
         for (const unsigned threads : { 1U, 2U }) {
             Workbench bench;

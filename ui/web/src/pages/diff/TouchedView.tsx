@@ -52,7 +52,7 @@ export function TouchedView(pair: Pair) {
               context={`${count(data.elements_at_most)} of ${count(data.elements_total)}`}
             />
             <Kpi label="Tensors touched" value={{ value: exact(data.tensors.length), unit: '' }} context="by at least one delta" />
-            <Kpi label="Between them" value={{ value: exact(to - from), unit: 'steps' }} context={`${from} to ${to}`} />
+            <Kpi label="Between them" value={{ value: exact(to - from), unit: to - from === 1 ? 'step' : 'steps' }} context={`${from} to ${to}`} />
           </dl>
           <div class="canvas-tools diff-tools">
             <span class="muted">An upper bound: an element that changes twice counts twice. "Different" compares the bits.</span>

@@ -165,7 +165,7 @@ function Materialized({ report }: { report: MaterializeReport }) {
         {report.trainer_files.length > 0 && <><dt>For training</dt><dd>{report.trainer_files.map((name) => safeName(name)).join(', ')}</dd></>}
         {report.missing.length > 0 && <><dt>Not in the source</dt><dd>{report.missing.join(', ')}: training begins with new ones</dd></>}
         {report.left_out.length > 0 && <><dt>Not copied, the trainer's own</dt><dd>{report.left_out.map((name) => safeName(name)).join(', ')}</dd></>}
-        <dt>State</dt><dd>{report.state ?? unknown}{report.lossy ? ', rounded' : ''}</dd>
+        {(report.state !== null || report.lossy) && <><dt>State</dt><dd>{[report.state, report.lossy && 'rounded'].filter(Boolean).join(', ')}</dd></>}
         {report.states_differ_elems > 0 && <><dt>Served and trained state differ in</dt><dd>{exact(report.states_differ_elems)} elements</dd></>}
         <dt>Root</dt><dd class="mono">{report.root === null ? unknown : safeName(report.root)}</dd>
         <dt>Took</dt><dd>{took(report.bytes - report.resumed_bytes, report.seconds)}</dd>
