@@ -1,0 +1,142 @@
+#include "device_publisher_fixture.h"
+
+#include "support/sanitizer.h"
+
+// Devices that fail while a step is published from them, and bits that turn on the way: what a run holds was held by
+// the tensors, and a publisher leaves nothing on the device.
+
+namespace deltascope::from_device_test {
+namespace {
+
+TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    std::uint64_t calls = 0;
+    int unproven = 0;
+    for (std::uint64_t failing = 0; failing == 0 || failing <= calls; ++failing) {
+        const std::string into = folder.path(fmt::format("run-{}", failing));
+        Open publisher(optionsFor(into));
+        const Model first = firstModel(1);
+        const Model second = trained(first, 2);
+        const Model third = trained(second, 3);
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = failing;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        const std::string failed = test::counts().failed;
+        calls = failing == 0 ? test::counts().calls : calls;
+        test::plan({});
+        const std::string notice = publisher.step.notice;
+        if (outcome.empty() && !failed.empty()) { // it was put as it came down, without the device's word for it
+            EXPECT_NE(notice.find("the device did not hash its copy of the model"), std::string::npos) << failed;
+            EXPECT_EQ(publisher.step.proven, 0);
+            ++unproven;
+        }
+        EXPECT_EQ(notice.empty() && outcome.empty(), failed.empty()) << failing << ' ' << failed << ' ' << outcome;
+        trainer.hold(third);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "") << failing << ' ' << failed;
+        EXPECT_EQ(publisher.step.changed_elements, differences(outcome.empty() ? second : first, third));
+        EXPECT_EQ(stateOf(into, publisher.step.step), third) << failing << ' ' << failed;
+    }
+    EXPECT_GT(calls, 20U);
+    EXPECT_GT(unproven, 3);
+}
+
+TEST_F(FromDevice, ALostDeviceEndsThePublisherAndTheRunHoldsWhatWasPut)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    bool wasLost = true;
+    for (std::uint64_t failing = 1; wasLost; failing += test::UnderSanitizer ? 9 : 2) {
+        const std::string into = folder.path(fmt::format("run-{}", failing));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = failing;
+        plan.failWith = 700;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        const std::string failed = test::counts().failed;
+        wasLost = !failed.empty();
+        EXPECT_EQ(outcome.empty() && publisher.step.proven != 0, !wasLost) << failed << ' ' << outcome;
+        const std::int64_t put = outcome.empty() ? publisher.step.step : 1;
+        if (wasLost) {
+            EXPECT_NE(publisher.publish(trainer.tensors(), "c"), "") << failed;
+        }
+        test::plan({});
+        EXPECT_EQ(stateOf(into, put), outcome.empty() ? second : first) << failed;
+        EXPECT_EQ(stateOf(into, put + 1), Model()) << failed;
+    }
+}
+
+/// As bad memory or a kernel of somebody else would do it.
+TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not turn bits when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    const Model third = trained(second, 3);
+    const auto expectRefused = [&](const std::string& outcome) {
+        EXPECT_EQ(outcome.substr(0, 10), "DS-DIGEST:") << outcome;
+        EXPECT_NE(outcome.find("what came from the device is not what it has"), std::string::npos) << outcome;
+    };
+    std::uint64_t downloads = 1; // of the first step: looks at the memory, the whole model, and the digests
+    int refused = 0;
+    for (std::uint64_t at = 1; at <= downloads; ++at) {
+        const std::string into = folder.path(fmt::format("download-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        test::FakeDriverPlan plan;
+        plan.flipAtDownload = at;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "a");
+        downloads = std::max(downloads, test::counts().downloads);
+        test::plan({});
+        if (outcome.empty()) { // nothing of the model was in it
+            EXPECT_TRUE(stateOf(into, 1) == first) << at;
+            continue;
+        }
+        expectRefused(outcome);
+        ++refused;
+        trainer.hold(second);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        EXPECT_EQ(publisher.step.step, 1);
+        EXPECT_TRUE(stateOf(into, 1) == second) << at;
+    }
+    EXPECT_EQ(refused, 6); // four tensors, the short one again to be hashed, and the digests of the others
+    std::uint64_t copies = 1; // of a later step: the copy that the device keeps
+    for (std::uint64_t at = 1; at <= copies; ++at) {
+        const std::string into = folder.path(fmt::format("copy-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.flipAtDeviceCopy = at;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        expectRefused(outcome);
+        EXPECT_NE(outcome.find("tensor \""), std::string::npos) << outcome;
+        copies = test::counts().deviceCopies;
+        test::plan({});
+        trainer.hold(third);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "");
+        EXPECT_EQ(publisher.step.step, 2);
+        EXPECT_EQ(publisher.step.changed_elements, differences(first, third));
+        EXPECT_EQ(publisher.step.proven, 1);
+        EXPECT_TRUE(stateOf(into, 2) == third) << at;
+    }
+    EXPECT_EQ(copies, 4U);
+}
+
+} // namespace
+} // namespace deltascope::from_device_test
