@@ -27,8 +27,8 @@ std::string payload(std::string_view header, std::string_view dataHex)
     return packed(content.append(header).append(fromHex(dataHex)));
 }
 
-struct Payload {
-    explicit Payload(const std::string& bytes)
+struct PackedDelta {
+    explicit PackedDelta(const std::string& bytes)
     {
         source.put("p", bytes);
         auto opened = UnpackedObject::open(source.store(), source.listing().front(), test::anyTask());
@@ -75,7 +75,7 @@ TEST(GrailPayload, ReadsTheWorkedExamplesOfAllCodecs)
            payload(header("3", V3), "00000000 01000000 00000000 01000000 00000000 03000000" + Values),
            payload(header("31", V31), "00 01 00 0100 0000 0300" + Values) }) {
         for (const std::uint64_t blockBytes : { 2, 6, 16 }) {
-            Payload example(bytes);
+            PackedDelta example(bytes);
             const auto state = example.apply(TrlBefore, blockBytes);
             ASSERT_TRUE(state) << state.error().text;
             EXPECT_EQ(hexOf(*state), hexOf(TrlAfter));
@@ -86,7 +86,7 @@ TEST(GrailPayload, ReadsTheWorkedExamplesOfAllCodecs)
 TEST(GrailPayload, SaysNothingChangedInTwoWays)
 {
     for (const std::string& content : { std::string(), fromHex("1b000000") + R"({"version":31,"tensors":[]})" }) {
-        Payload empty(packed(content));
+        PackedDelta empty(packed(content));
         const auto entries = empty.entries();
         ASSERT_TRUE(entries) << entries.error().text;
         EXPECT_TRUE(entries->empty());
@@ -95,7 +95,7 @@ TEST(GrailPayload, SaysNothingChangedInTwoWays)
 
 TEST(GrailPayload, RefusesHeadersThatDoNotFit)
 {
-    const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).entries()).code; };
+    const auto codeOf = [](const std::string& bytes) { return errorOf(PackedDelta(bytes).entries()).code; };
     const std::string data = "01000000 03000000 03000000" + Values;
     EXPECT_EQ(codeOf(payload(header("4", V2), data)), Code::Unsupported);
     EXPECT_EQ(codeOf(payload(header("2", V3), data)), Code::Malformed); // sizes of another codec
@@ -114,7 +114,7 @@ TEST(GrailPayload, RefusesHeadersThatDoNotFit)
 
 TEST(GrailPayload, RefusesPositionsThatBreakTheRules)
 {
-    const auto codeOf = [](const std::string& bytes) { return errorOf(Payload(bytes).apply(TrlBefore, 16)).code; };
+    const auto codeOf = [](const std::string& bytes) { return errorOf(PackedDelta(bytes).apply(TrlBefore, 16)).code; };
     EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 03000000 04000000" + Values)),
               Code::Malformed); // behind the end
     EXPECT_EQ(codeOf(payload(header("2", V2), "01000000 00000000 03000000" + Values)), Code::Malformed); // twice
