@@ -108,7 +108,7 @@ class Device(E2ETest):
                     later = daemon.start(daemon.plan("materialize", {"step": "3", "to": "made-later"}))
                     now = wait_until(lambda: (at := daemon.task(later))["state"] in ("done", "failed") and at, 120, "the task")
                     self.assertEqual((now["state"], now["device_bytes"]), ("done", 0), now)
-                    self.assertNotIn("backend_notices", now, "what was told with the task before")
+                    self.assertNotIn("backend_notices", now, "the notices of the task before")
                     self.assertNotEqual(now["backend"], "cuda", "the processor did all of it")
                 daemon.end()
         self.assertGreater(done[0], done[1], "a device that fails does less")

@@ -196,7 +196,7 @@ std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, co
         return std::nullopt;
     task->job.reset();
     TaskView& view = change(*task);
-    if (const std::optional<JobView> ended = service.job(job)) // a short one made no progress that was told
+    if (const std::optional<JobView> ended = service.job(job)) // no progress event gives the time of a short one
         view.seconds = ended->seconds;
     view.secondsLeft.reset();
     view.bytesPerSecond = 0;

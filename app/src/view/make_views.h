@@ -60,10 +60,10 @@ void addPause(StepView& step, const Pauses& pauses);
 /// `run`: the one that was found in the listing; null if none was.
 ListingView makeListingView(const std::string& source, const std::vector<ObjectInfo>& listing, const Run* run);
 CoverageView makeCoverageView(const Coverage& coverage);
-/// Of the states that an act has read; null ones count for nothing, and what several share is told once. `known`: what
+/// Of the states that an act has read; null ones add nothing, and what several share is listed once. `known`: what
 /// is known besides, as doubts of the choice and forms that proved damaged on other ways.
 ReadsView makeReadsView(const std::vector<const State*>& states, const std::vector<Error>& known = {});
-/// Adds those of one more state; what is told already is not told again.
+/// Adds those of one more state that the view does not list yet.
 void addReads(ReadsView& view, const State& state);
 VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(CheckpointDigest digest);

@@ -26,7 +26,7 @@ public:
         std::optional<std::int64_t> step; ///< nothing: the store is not the source
         std::string mirror; ///< VersionObjects::mirror of whose object it is
     };
-    /// `use`: is told each piece, in order. Errors: Digest, Rewritten (its bytes are not those on record, or it changed
+    /// `use`: takes each piece, in order. Errors: Digest, Rewritten (its bytes are not those on record, or it changed
     /// while it was read), those of the store and of `use`.
     Result<void> read(const File& file, const std::function<Result<void>(std::uint64_t at, ByteSpan bytes)>& use,
                       TaskContext& task);
