@@ -39,7 +39,7 @@ public:
     {
         std::vector<std::string> suspect;
         for (const StoredTensor& tensor : m_tensors) {
-            const auto meter = MoveMeter::of(tensor.info.dtype, 2, *DiffBackends::builtin().choose(""));
+            const auto meter = MoveMeter::of(tensor.info.dtype, 2, *Backends::builtin().choose(""));
             const ByteSpan before = ByteSpan(m_before).subspan(tensor.begin, tensor.bytes);
             const ByteSpan after = file.subspan(tensor.begin, tensor.bytes);
             meter->onBlock(0, before);

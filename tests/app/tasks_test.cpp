@@ -37,7 +37,7 @@ TEST_F(TasksOfAMonitor, AMaterializedCheckpointIsTheOneThatTheServiceMakes)
     EXPECT_FALSE(task.problem);
     EXPECT_FALSE(task.resumable);
     EXPECT_EQ(task.doneBytes, task.totalBytes);
-    EXPECT_EQ(task.backend, *service->diffBackend());
+    EXPECT_EQ(task.backend, *service->backend());
     EXPECT_TRUE(task.backendNotices.empty());
     MaterializeRequest request;
     request.version = { bucket.source(), "12" };

@@ -28,7 +28,7 @@ RULES = [
     ("app", r'^(?!\s*//).*"[^"]*\.deltascope\b', "beside_keys.h alone spells the keys beside a run"),
     ("engine/src/beside", r'#\s*include\s*"(\.\./)*(format|catalog|ops|replay|lineage|publish)/', "what stands beside a run knows stores alone"),
     ("engine", r'#\s*include\s*"(\.\./)*state/(chain|chain_walk|tensor_replay)\.h"', "states are read by walks, paths through PathState", "engine/src/state"),
-    ("engine/src/diff", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what compares bytes knows nothing of where they come from"),
+    ("engine/src/backend", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what compares bytes knows nothing of where they come from"),
     ("engine/src/device", r'#\s*include\s*"(\.\./)*(format|store|catalog|replay|audit|state|ops|lineage|publish)/', "what works on a device knows nothing of where bytes come from"),
     ("cuda", r'#\s*include\s*"deltascope/(app|ui)|#\s*include\s*"(diff|device|format|store|ops)/', "cuda sees public headers of the engine alone"),
     ("engine/src/replay", r'#\s*include\s*"(\.\./)*(audit|state|ops|publish|acts)/', "a replay knows nothing of what is done with it"),

@@ -5,7 +5,7 @@
 //
 // Prints a table of medians. The pieces change 1 % of the elements of a block, and each backend has to count exactly
 // those; a mismatch ends the program with status 1.
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include <algorithm>
 #include <chrono>
@@ -77,7 +77,7 @@ struct Times {
     double apply = 0, copy = 0; ///< seconds for one block
 };
 
-Times measure(const DiffBackend& backend, const Kind& kind, const Case& of, unsigned passes)
+Times measure(const Backend& backend, const Kind& kind, const Case& of, unsigned passes)
 {
     Bytes state = of.before;
     std::vector<double> apply;
@@ -111,7 +111,7 @@ Times measure(const DiffBackend& backend, const Kind& kind, const Case& of, unsi
 int main(int argc, char** argv)
 {
     const unsigned passes = argc > 1 ? static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10)) : 101;
-    const DiffBackends backends = DiffBackends::builtin();
+    const Backends backends = Backends::builtin();
     std::string head = "| piece | dtype | memcpy GB/s |";
     std::string rule = "|---|---|---|";
     for (const auto& backend : backends.all()) {

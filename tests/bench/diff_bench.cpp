@@ -8,7 +8,7 @@
 // both inputs (of one for BM_read1 and BM_memcpy); spread is max/min of the middle five reference passes: a row
 // above 1.25 is noise. Before a density is timed, every backend must have found exactly the changes that were made; a
 // mismatch ends the program with status 1.
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include <algorithm>
 #include <barrier>
@@ -93,9 +93,9 @@ constexpr std::size_t Elements = BufferBytes / ElementBytes;
 constexpr int Passes = 15;
 constexpr std::size_t HugePageBytes = std::size_t { 2 } << 20;
 
-const DiffBackends& backends()
+const Backends& backends()
 {
-    static const DiffBackends all = DiffBackends::builtin();
+    static const Backends all = Backends::builtin();
     return all;
 }
 
@@ -149,11 +149,11 @@ public:
 
     std::unique_ptr<std::uint16_t[], Free> before = bigBuffer<std::uint16_t>(Elements);
     std::unique_ptr<std::uint16_t[], Free> after = bigBuffer<std::uint16_t>(Elements);
-    std::unique_ptr<std::uint32_t[], Free> positions = bigBuffer<std::uint32_t>(Elements + DiffBackend::SlackElements);
-    std::unique_ptr<std::uint16_t[], Free> values = bigBuffer<std::uint16_t>(Elements + DiffBackend::SlackElements);
+    std::unique_ptr<std::uint32_t[], Free> positions = bigBuffer<std::uint32_t>(Elements + Backend::SlackElements);
+    std::unique_ptr<std::uint16_t[], Free> values = bigBuffer<std::uint16_t>(Elements + Backend::SlackElements);
 
 private:
-    bool findsExactly(const DiffBackend& backend, const std::vector<std::uint32_t>& truth)
+    bool findsExactly(const Backend& backend, const std::vector<std::uint32_t>& truth)
     {
         const ByteSpan a = std::as_bytes(std::span(before.get(), Elements));
         const ByteSpan b = std::as_bytes(std::span(after.get(), Elements));
@@ -276,14 +276,14 @@ void copyMemory(benchmark::State& state)
     });
 }
 
-void countChanges(benchmark::State& state, const DiffBackend& backend)
+void countChanges(benchmark::State& state, const Backend& backend)
 {
     measure(state, 2, [&backend](const Share& share) {
         benchmark::DoNotOptimize(backend.count(share.beforeBytes(), share.afterBytes(), ElementBytes));
     });
 }
 
-void extractChanges(benchmark::State& state, const DiffBackend& backend)
+void extractChanges(benchmark::State& state, const Backend& backend)
 {
     measure(state, 2, [&backend](const Share& share) {
         // The slack of one share lies in the room of the next, but far behind what is found at the densities here.
@@ -310,7 +310,7 @@ void registerAll()
         for (const auto& backend : backends().all()) {
             if (!backend->isSupportedHere())
                 continue;
-            const DiffBackend& which = *backend;
+            const Backend& which = *backend;
             const auto extract = [&which](benchmark::State& state) { extractChanges(state, which); };
             if (which.name() == "scalar") {
                 add("BM_diff_scalar", extract, { density });

@@ -214,7 +214,7 @@ TEST(ApplyPiece, XorCountsMasksAndAssignsNothing)
 
 TEST(ApplyPiece, XorBlockAgreesWithTheDifferenceForEveryWidthAndLength)
 {
-    const DiffBackends backends = DiffBackends::builtin();
+    const Backends backends = Backends::builtin();
     for (const Dtype dtype : OneOfEachWidth) {
         // 24 bytes hold whole elements of every width; the lengths cross the step of the dense loops
         for (const std::size_t count : { 0U, 24U, 120U, 2040U, 2064U, 8208U, 16392U }) {

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-// Which DiffBackend operations use: the one that the workbench chooses, and none where it can choose none.
+// Which Backend operations use: the one that the workbench chooses, and none where it can choose none.
 
 namespace deltascope {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 using namespace layout_test;
 
 /// Does what the scalar one does, and counts the pieces that it applies.
-class CountingBackend final : public DiffBackend {
+class CountingBackend final : public Backend {
 public:
     explicit CountingBackend(bool isSupported)
         : m_isSupported(isSupported)
@@ -48,7 +48,7 @@ public:
     }
 
 private:
-    std::shared_ptr<const DiffBackend> m_scalar = DiffBackends::builtin().all().front();
+    std::shared_ptr<const Backend> m_scalar = Backends::builtin().all().front();
     bool m_isSupported;
     mutable std::atomic<std::uint64_t> m_applied = 0;
 };
@@ -59,7 +59,7 @@ struct Choice : Session {
         : counting(std::make_shared<CountingBackend>(isSupported))
     {
         openDisk();
-        bench.diffBackends = DiffBackends({ DiffBackends::builtin().all().front(), counting });
+        bench.backends = Backends({ Backends::builtin().all().front(), counting });
     }
 
     std::shared_ptr<CountingBackend> counting;
@@ -101,7 +101,7 @@ TEST(BackendChoice, TheForcedOneAppliesDeltasInstead)
     Choice choice;
     const auto fast = digestOfStep(choice, 4);
     const std::uint64_t before = choice.counting->applied();
-    choice.bench.diffBackend = "scalar";
+    choice.bench.forcedBackend = "scalar";
     const auto scalar = digestOfStep(choice, 4);
     ASSERT_TRUE(fast && scalar);
     EXPECT_EQ(scalar->root.fast, fast->root.fast);
@@ -113,7 +113,7 @@ TEST(BackendChoice, WithoutOneNothingIsWrittenAndNoVersionIsToBlame)
     const std::pair<const char*, Code> cases[] = { { "abacus", Code::Usage }, { "counting", Code::Unsupported } };
     for (const auto& [name, code] : cases) {
         Choice choice(false);
-        choice.bench.diffBackend = name;
+        choice.bench.forcedBackend = name;
         EXPECT_EQ(errorOf(digestOfStep(choice, 4)).code, code);
         EXPECT_EQ(errorOf(materializeStep(choice, 4, choice.folder.path("out"))).code, code);
         EXPECT_FALSE(choice.disk->exists(choice.folder.path("out")));

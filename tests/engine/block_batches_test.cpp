@@ -34,9 +34,9 @@ Bytes changed(Bytes bytes, std::size_t oneOf, Random& random)
     return bytes;
 }
 
-const DiffBackend& scalar()
+const Backend& scalar()
 {
-    static const DiffBackends builtin = DiffBackends::builtin();
+    static const Backends builtin = Backends::builtin();
     return *builtin.all().front();
 }
 
@@ -64,7 +64,7 @@ struct TwoStates {
 
 using AllMoments = std::vector<DiffMoments>;
 
-AllMoments measured(const DiffBackend& backend, const TwoStates& states, Dtype dtype)
+AllMoments measured(const Backend& backend, const TwoStates& states, Dtype dtype)
 {
     AllMoments all;
     const auto blocks = backend.measure(dtype, [&](const DiffMoments& moments) { all.push_back(moments); });
@@ -95,7 +95,7 @@ Changes expectedChanges(const TwoStates& states, unsigned elementBytes)
 {
     Changes all;
     states.eachBlock([&](ByteSpan before, ByteSpan after) {
-        std::vector<std::uint32_t> positions(before.size() / elementBytes + DiffBackend::SlackElements);
+        std::vector<std::uint32_t> positions(before.size() / elementBytes + Backend::SlackElements);
         Bytes values(positions.size() * elementBytes);
         const std::size_t found = scalar().extract(before, after, elementBytes, positions.data(), values.data());
         EXPECT_TRUE(all.add(
@@ -104,7 +104,7 @@ Changes expectedChanges(const TwoStates& states, unsigned elementBytes)
     return all;
 }
 
-Changes found(const DiffBackend& backend, const TwoStates& states, unsigned elementBytes)
+Changes found(const Backend& backend, const TwoStates& states, unsigned elementBytes)
 {
     Changes all;
     const auto blocks = backend.find(elementBytes, [&](const ChangedBlock& block) { return all.add(block); });
@@ -208,7 +208,7 @@ struct Patched {
         return out;
     }
     /// As a replay reads it.
-    Result by(const DiffBackend& backend, Dtype dtype) const
+    Result by(const Backend& backend, Dtype dtype) const
     {
         Result out;
         const std::unique_ptr<PatchBatches> blocks = backend.patch(dtype);
@@ -228,9 +228,9 @@ struct Patched {
     }
 };
 
-std::vector<std::shared_ptr<const DiffBackend>> backends()
+std::vector<std::shared_ptr<const Backend>> backends()
 {
-    return { DiffBackends::builtin().all().front(), *DiffBackends::builtin().choose(""), test::deviceBackend() };
+    return { Backends::builtin().all().front(), *Backends::builtin().choose(""), test::deviceBackend() };
 }
 
 class BlockBatches : public testing::Test {
@@ -259,7 +259,7 @@ TEST_F(BlockBatches, MeasureAsOneBlockAfterAnother)
                 TwoStates::of(std::max(size / width, std::size_t { 1 }) * width, blockBytesOf(dtype), random);
             const AllMoments expected = measured(scalar(), states, dtype);
             ASSERT_EQ(expected.size(),
-                      (states.before.size() / width + DiffBackend::MomentElements - 1) / DiffBackend::MomentElements);
+                      (states.before.size() / width + Backend::MomentElements - 1) / Backend::MomentElements);
             for (const auto& backend : backends())
                 EXPECT_EQ(measured(*backend, states, dtype), expected)
                     << backend->name() << " " << word(dtype) << " " << size;

@@ -15,7 +15,7 @@
 #include <vector>
 
 // The module for CUDA devices and the backend over it. What the backend computes is compared with the scalar one in
-// diff_backend_test.cpp, diff_moments_test.cpp and diff_apply_test.cpp; here: batches, hashes, devices that fail.
+// backend_test.cpp, moments_test.cpp and diff_apply_test.cpp; here: batches, hashes, devices that fail.
 
 namespace deltascope {
 namespace {
@@ -100,9 +100,9 @@ struct Tensors {
 };
 
 /// The backends of the processor that this machine has.
-std::vector<std::shared_ptr<const DiffBackend>> processors()
+std::vector<std::shared_ptr<const Backend>> processors()
 {
-    std::vector<std::shared_ptr<const DiffBackend>> all = DiffBackends::builtin().all();
+    std::vector<std::shared_ptr<const Backend>> all = Backends::builtin().all();
     std::erase_if(all, [](const auto& backend) { return !backend->isSupportedHere(); });
     return all;
 }
@@ -126,8 +126,8 @@ TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
             const std::uint64_t at = tensors.begins[i] * width;
             const std::uint64_t elements = tensors.begins[i + 1] - tensors.begins[i];
             pairs.push_back({ before + at, after + at, out + at, elements });
-            positions.emplace_back(elements + DiffBackend::SlackElements);
-            values.emplace_back((elements + DiffBackend::SlackElements) * width);
+            positions.emplace_back(elements + Backend::SlackElements);
+            values.emplace_back((elements + Backend::SlackElements) * width);
             changes.push_back({ positions.back().data(), values.back().data(), elements, 0 });
         }
         std::vector<std::uint64_t> different(count);
@@ -182,8 +182,8 @@ TEST_F(DeviceModuleTest, MomentsOfManyTensorsHaveTheBitsOfEveryOtherBackend)
             const std::size_t begin = tensors.begins[i] * width;
             const std::size_t end = tensors.begins[i + 1] * width;
             pairs.push_back({ before + begin, after + begin, 0, (end - begin) / width });
-            for (std::size_t at = begin; at < end; at += DiffBackend::MomentElements * width)
-                blocks.emplace_back(at, std::min(DiffBackend::MomentElements * width, end - at));
+            for (std::size_t at = begin; at < end; at += Backend::MomentElements * width)
+                blocks.emplace_back(at, std::min(Backend::MomentElements * width, end - at));
         }
         std::vector<DiffMoments> moments(blocks.size());
         module.call(module->moments, pairs.data(), std::uint64_t { pairs.size() }, static_cast<std::uint32_t>(dtype),
@@ -217,9 +217,9 @@ TEST_F(DeviceModuleTest, ChangesThatDoNotFitAreCounted)
 TEST_F(DeviceModuleTest, MomentsOfATensorOfSeveralBlocksAreThoseOfEachBlock)
 {
     std::mt19937_64 random(2);
-    const auto scalar = DiffBackends::builtin().all().front();
+    const auto scalar = Backends::builtin().all().front();
     OpenModule module;
-    const std::size_t elements = 3 * DiffBackend::MomentElements + 77;
+    const std::size_t elements = 3 * Backend::MomentElements + 77;
     const Bytes before = randomBytes(elements * 2, random);
     Bytes after = before;
     for (std::size_t i = 0; i < after.size(); i += 37)
@@ -230,7 +230,7 @@ TEST_F(DeviceModuleTest, MomentsOfATensorOfSeveralBlocksAreThoseOfEachBlock)
     module.call(module->moments, &pairs[0], std::uint64_t { 2 }, static_cast<std::uint32_t>(Dtype::BF16),
                 static_cast<void*>(moments.data()));
     module.call(module->wait);
-    const std::size_t block = DiffBackend::MomentElements * 2;
+    const std::size_t block = Backend::MomentElements * 2;
     for (std::size_t i = 0; i < 4; ++i) {
         const std::size_t size = std::min(block, before.size() - i * block);
         EXPECT_EQ(moments[i],
@@ -316,7 +316,7 @@ struct Work {
     std::vector<Digest128> patched; ///< by block
     std::vector<PatchCounts> counts;
 
-    explicit Work(const DiffBackend& backend)
+    explicit Work(const Backend& backend)
     {
         const auto& [before, after] = states();
         const auto find = backend.find(2, [&](const ChangedBlock& block) -> Result<void> {
@@ -352,7 +352,7 @@ private:
         return made;
     }
 
-    void patch(const DiffBackend& backend, const Bytes& before)
+    void patch(const Backend& backend, const Bytes& before)
     {
         const std::vector<std::uint32_t> elements { 0, 5, 7000 };
         const Bytes bits(elements.size() * 2, std::byte { 0x5a });
@@ -385,7 +385,7 @@ constexpr std::uint64_t EachCall = test::UnderThreadSanitizer ? 17 : test::Under
 
 TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
 {
-    const Work expected(*DiffBackends::builtin().all().front());
+    const Work expected(*Backends::builtin().all().front());
     std::uint64_t calls = 0;
     {
         const auto backend = test::deviceBackend();
@@ -438,7 +438,7 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
 
 TEST_F(FakeDeviceTest, BatchesThatNobodyUsesAreReleased)
 {
-    const Work expected(*DiffBackends::builtin().all().front());
+    const Work expected(*Backends::builtin().all().front());
     const auto backend = test::deviceBackend();
     backend->releaseIdle(); // does not open the device
     EXPECT_EQ(test::counts().calls, 0U);
@@ -504,7 +504,7 @@ TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
     test::plan(plan);
     const std::string old = test::deviceBackend()->obstacle();
     EXPECT_NE(old.find("the driver knows CUDA 12.8, and CUDA 13.0 is needed"), std::string::npos) << old;
-    const auto chosen = DiffBackends::builtin().with(test::deviceBackend()).choose("cuda");
+    const auto chosen = Backends::builtin().with(test::deviceBackend()).choose("cuda");
     ASSERT_FALSE(chosen);
     EXPECT_EQ(chosen.error().code, Code::Unsupported);
     EXPECT_NE(chosen.error().text.find(old), std::string::npos) << chosen.error().text;
@@ -547,7 +547,7 @@ TEST_F(FakeDeviceTest, ADeviceThatIsFullIsDescribedAndNotUsed)
 
 TEST_F(FakeDeviceTest, ThreadsHaveQueuesOfTheirOwn)
 {
-    const Work expected(*DiffBackends::builtin().all().front());
+    const Work expected(*Backends::builtin().all().front());
     {
         const auto backend = test::deviceBackend();
         std::vector<std::thread> threads;

@@ -17,8 +17,8 @@ struct LargeModel : Publishing {
     LargeModel(const std::string& layout, const std::string& backend)
         : Publishing(layout)
     {
-        bench.diffBackends = DiffBackends::builtin().with(device);
-        bench.diffBackend = backend;
+        bench.backends = Backends::builtin().with(device);
+        bench.forcedBackend = backend;
         bench.threads = 2;
         if (base.base) {
             EXPECT_TRUE(putText(*base.base, "model.safetensors", file(0)));

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// DiffBackend::apply(): every backend leaves the bytes and returns the counts of the scalar one; what these mean is the
+// Backend::apply(): every backend leaves the bytes and returns the counts of the scalar one; what these mean is the
 // subject of apply_test.cpp.
 
 namespace deltascope {
@@ -90,7 +90,7 @@ class DiffApplyConformance : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override
     {
-        const Result<std::shared_ptr<const DiffBackend>> chosen = m_backends.choose(GetParam());
+        const Result<std::shared_ptr<const Backend>> chosen = m_backends.choose(GetParam());
         if (!chosen)
             GTEST_SKIP() << chosen.error().text;
         m_backend = *chosen;
@@ -131,13 +131,13 @@ protected:
         }
     }
 
-    const DiffBackends m_backends = test::allBackends();
-    std::shared_ptr<const DiffBackend> m_backend;
+    const Backends m_backends = test::allBackends();
+    std::shared_ptr<const Backend> m_backend;
 };
 
 std::vector<std::string> applierNames()
 {
-    const DiffBackends backends = test::allBackends();
+    const Backends backends = test::allBackends();
     std::vector<std::string> names;
     for (const auto& built : backends.all())
         names.emplace_back(built->name());

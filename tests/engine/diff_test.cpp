@@ -311,7 +311,7 @@ TEST(DiffNorm, IsTheSameHoweverTheStatesAreRead)
     EXPECT_EQ(normOf(narrow(false), wide(true)), norm);
 }
 
-TEST(DiffBackendOfTheWorkbench, IsTheOneThatCompares)
+TEST(BackendOfTheWorkbench, IsTheOneThatCompares)
 {
     const std::size_t count = 40000;
     const TensorInfo info = tensor("w", { count }, Dtype::F32);
@@ -320,8 +320,8 @@ TEST(DiffBackendOfTheWorkbench, IsTheOneThatCompares)
     TaskContext task;
     Workbench forced = bench();
     std::optional<TensorDiff> first;
-    for (const auto& backend : forced.diffBackends.all()) {
-        forced.diffBackend = std::string(backend->name());
+    for (const auto& backend : forced.backends.all()) {
+        forced.forcedBackend = std::string(backend->name());
         const auto report = diffStates(forced, a, b, {}, task);
         if (!backend->isSupportedHere()) {
             EXPECT_EQ(errorOf(report).code, Code::Unsupported);
@@ -337,7 +337,7 @@ TEST(DiffBackendOfTheWorkbench, IsTheOneThatCompares)
         EXPECT_EQ(diff.maxUlp, first->maxUlp) << backend->name();
         EXPECT_EQ(diff.relativeNorm, first->relativeNorm) << backend->name();
     }
-    forced.diffBackend = "abacus";
+    forced.forcedBackend = "abacus";
     EXPECT_EQ(errorOf(diffStates(forced, a, b, {}, task)).code, Code::Usage);
 }
 

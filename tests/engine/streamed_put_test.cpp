@@ -151,7 +151,7 @@ TEST_F(StreamedAnchor, OfASuspectStateEndsWithTheFirstSuspectTensor)
         tensors.push_back({ each.info, asBytes(each.data) });
     const auto state = stateOfMemory("memory", tensors);
     ASSERT_TRUE(state) << state.error().text;
-    const std::shared_ptr<const DiffBackend> backend = DiffBackends::builtin().all().front();
+    const std::shared_ptr<const Backend> backend = Backends::builtin().all().front();
     VersionBuild build({ 1, {}, backend });
     StateJudge judge(nullptr, backend);
     auto writer = makeStreaming();

@@ -73,7 +73,7 @@ void expectEqual(const TensorMoves& found, const TensorMoves& wanted)
 
 std::unique_ptr<MoveMeter> meterOf(Dtype dtype, std::size_t versions)
 {
-    return MoveMeter::of(dtype, versions, *DiffBackends::builtin().choose(""));
+    return MoveMeter::of(dtype, versions, *Backends::builtin().choose(""));
 }
 
 /// Shows a meter one version in two blocks, in each form that a patch may have.

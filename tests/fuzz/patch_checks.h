@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/layout.h"
 #include "support/any_task.h"
 
@@ -17,9 +17,9 @@ inline void require(bool condition)
 }
 
 /// What applies pieces.
-inline const DiffBackend& scalar()
+inline const Backend& scalar()
 {
-    static const DiffBackends backends = DiffBackends::builtin();
+    static const Backends backends = Backends::builtin();
     return *backends.all().front();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/state.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@
 namespace deltascope::test {
 
 /// What states are compared with and deltas applied with where nobody chose anything.
-inline std::shared_ptr<const DiffBackend> fastestBackend()
+inline std::shared_ptr<const Backend> fastestBackend()
 {
-    static const std::shared_ptr<const DiffBackend> fastest = *DiffBackends::builtin().choose("");
+    static const std::shared_ptr<const Backend> fastest = *Backends::builtin().choose("");
     return fastest;
 }
 
@@ -25,7 +25,7 @@ inline WalkMeans walkMeans(std::string scratchFolder = {}) { return { 1, std::mo
 /// Applies a piece by every backend that this machine runs, and expects the same of each.
 inline PatchCounts applyPiece(const PatchPiece& piece, MutableByteSpan block, Dtype dtype)
 {
-    static const DiffBackends all = DiffBackends::builtin();
+    static const Backends all = Backends::builtin();
     const std::vector<std::byte> before(block.begin(), block.end());
     const PatchCounts counts = all.all().front()->apply(piece, block, dtype);
     for (const auto& backend : all.all()) {

@@ -18,12 +18,12 @@ Result<const DeviceModule*> deviceModule()
 
 std::shared_ptr<const DeviceBackend> deviceBackend(std::optional<std::uint64_t> memory)
 {
-    return DeviceBackend::make(deviceModule, DiffBackends::builtin().all().front(), memory);
+    return DeviceBackend::make(deviceModule, Backends::builtin().all().front(), memory);
 }
 
-DiffBackends allBackends()
+Backends allBackends()
 {
-    static const DiffBackends all = DiffBackends::builtin().with(moduleBackend());
+    static const Backends all = Backends::builtin().with(moduleBackend());
     return all;
 }
 

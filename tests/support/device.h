@@ -17,9 +17,9 @@ std::shared_ptr<const DeviceBackend> deviceBackend(std::optional<std::uint64_t> 
 
 /// A backend, by the name "cuda", whose operations are those of the module, one block at a time: what shows that its
 /// kernels have the bits of the others. The module failing is a failure of the test.
-std::shared_ptr<const DiffBackend> moduleBackend();
+std::shared_ptr<const Backend> moduleBackend();
 
 /// The backends of the processor, and that one.
-DiffBackends allBackends();
+Backends allBackends();
 
 } // namespace deltascope::test

@@ -1,6 +1,6 @@
 #include "support/device.h"
 
-#include "diff/nan_rule.h"
+#include "backend/nan_rule.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ private:
     DeviceQueueHandle* m_queue = nullptr;
 };
 
-class ModuleBackend final : public DiffBackend {
+class ModuleBackend final : public Backend {
 public:
     explicit ModuleBackend(Result<const DeviceModule*> module)
     {
@@ -124,7 +124,7 @@ public:
             if (const auto* masks = std::get_if<XorElements>(&piece))
                 return assign(block, dtype, masks->elements, masks->bits, true);
         }
-        return DiffBackends::builtin().all().front()->apply(piece, block, dtype); // the module has no more of it
+        return Backends::builtin().all().front()->apply(piece, block, dtype); // the module has no more of it
     }
 
 private:
@@ -156,6 +156,6 @@ private:
 
 } // namespace
 
-std::shared_ptr<const DiffBackend> moduleBackend() { return std::make_shared<ModuleBackend>(deviceModule()); }
+std::shared_ptr<const Backend> moduleBackend() { return std::make_shared<ModuleBackend>(deviceModule()); }
 
 } // namespace deltascope::test

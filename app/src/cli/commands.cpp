@@ -79,7 +79,7 @@ private:
         app::Settings settings = app::Settings::fromEnvironment();
         settings.threads = m_options.threads;
         if (!m_options.backend.empty())
-            settings.diffBackend = m_options.backend;
+            settings.backend = m_options.backend;
         if (!m_options.limitRate.empty()) {
             DS_TRY(settings.bytesPerSecond, parseSize(m_options.limitRate));
         }

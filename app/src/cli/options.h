@@ -26,7 +26,7 @@ struct Options {
     bool noInput = false;
     std::string color = "auto";
     unsigned threads = 0;
-    std::string backend; ///< of Settings::diffBackend; empty: as the environment says
+    std::string backend; ///< of Settings::backend; empty: as the environment says
     std::string deviceMemory; ///< a size; empty: Settings::deviceMemory is not given
 
     std::string source;

@@ -176,7 +176,7 @@ void Tasks::take(const JobView& job)
 void Tasks::takeBackend(const Service& service, Task& task)
 {
     TaskView& view = task.record.view;
-    view.backend = service.diffBackend().value_or(std::string());
+    view.backend = service.backend().value_or(std::string());
     view.backendNotices.clear();
     for (const Error& notice : service.backendNotices()) {
         if (std::find(task.noticesBefore.begin(), task.noticesBefore.end(), notice) == task.noticesBefore.end())

@@ -50,7 +50,7 @@ public:
 
     std::optional<std::vector<std::pair<std::string, std::uint64_t>>> countsOf(const HeatView& heat,
                                                                                std::size_t column) const override;
-    Result<std::string> diffBackend() const override { return std::string(); }
+    Result<std::string> backend() const override { return std::string(); }
     std::vector<StoreMeterView> meters() const override { return {}; }
     std::vector<JobView> jobs() const override { return m_runner.jobs(); }
     std::optional<JobView> job(JobId id) const override { return m_runner.job(id); }

@@ -254,7 +254,7 @@ std::optional<std::vector<std::pair<std::string, std::uint64_t>>> RemoteService:
     return m_counts.of(heat, column);
 }
 
-Result<std::string> RemoteService::diffBackend() const
+Result<std::string> RemoteService::backend() const
 {
     return m_about.backends.empty() ? std::string() : m_about.backends.front();
 }

@@ -67,12 +67,12 @@ public:
         m_bench.catalog = m_catalog.get();
         m_bench.records = m_records.get();
         m_bench.disk = m_disk.get();
-        const DiffBackends processor = DiffBackends::builtin();
+        const Backends processor = Backends::builtin();
         m_processor = *processor.choose("");
         m_device = DeviceBackend::make([file = settings.cudaModule] { return loadDeviceModule(file); }, m_processor,
                                        settings.deviceMemory);
-        m_bench.diffBackends = processor.with(m_device);
-        m_bench.diffBackend = settings.diffBackend;
+        m_bench.backends = processor.with(m_device);
+        m_bench.forcedBackend = settings.backend;
         StoresOptions stores;
         stores.cacheFolder = settings.cacheFolder + "/blocks";
         stores.stateFolder = settings.stateFolder + "/uploads";
@@ -414,16 +414,16 @@ public:
             });
     }
 
-    Result<std::string> diffBackend() const override
+    Result<std::string> backend() const override
     {
-        DS_TRY(const auto backend, m_bench.diff());
+        DS_TRY(const auto backend, m_bench.chooseBackend());
         return std::string(backend->name());
     }
 
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
     std::optional<DeviceShareView> deviceShare() const override
     {
-        const bool isMeant = m_bench.diffBackend == m_device->name();
+        const bool isMeant = m_bench.forcedBackend == m_device->name();
         const std::optional<DeviceShare> share = isMeant ? m_device->share() : std::nullopt;
         if (!share)
             return std::nullopt;
@@ -482,7 +482,7 @@ private:
     std::unique_ptr<FileSystem> m_disk;
     StateTensors m_stateTensors;
     Settings m_settings;
-    std::shared_ptr<const DiffBackend> m_processor; ///< what does the work of a device that fails
+    std::shared_ptr<const Backend> m_processor; ///< what does the work of a device that fails
     std::shared_ptr<const DeviceBackend> m_device;
     Workbench m_bench;
     std::atomic<std::uint64_t> m_revision = 0;

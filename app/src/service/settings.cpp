@@ -32,7 +32,7 @@ std::string installedModule()
 Settings Settings::fromEnvironment()
 {
     Settings settings;
-    settings.diffBackend = variable("DELTASCOPE_DIFF_BACKEND");
+    settings.backend = variable("DELTASCOPE_DIFF_BACKEND");
     settings.cudaModule = variable("DELTASCOPE_CUDA_MODULE");
     if (settings.cudaModule.empty())
         settings.cudaModule = installedModule();

@@ -9,7 +9,7 @@ namespace deltascope::cuda {
 using Address = std::uint64_t; ///< in the memory of the device
 
 /// Elements that are compared, measured and found together: positions in a block fit 16 bits, and sums of moments do
-/// not depend on how a tensor is cut (DiffBackend::MomentElements).
+/// not depend on how a tensor is cut (Backend::MomentElements).
 constexpr std::uint32_t BlockElements = 16384;
 
 /// Two stretches of one tensor. `firstBlock`: how many blocks the jobs in front of it have.

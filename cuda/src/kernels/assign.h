@@ -2,7 +2,7 @@
 
 #include "kernels/rows.h"
 
-// Applying new bits to some elements, with the counts of DiffBackend::apply().
+// Applying new bits to some elements, with the counts of Backend::apply().
 
 namespace deltascope::cuda {
 

@@ -3,12 +3,12 @@
 #include "deltascope/engine/element_difference.h"
 #include "kernels/rows.h"
 
-// How the numbers of two blocks differ, with the sums of DiffBackend::moments(): lane i adds up the elements i mod 32.
+// How the numbers of two blocks differ, with the sums of Backend::moments(): lane i adds up the elements i mod 32.
 // What includes this is compiled without contraction of products and sums.
 
 namespace deltascope::cuda {
 
-static_assert(BlockElements == DiffBackend::MomentElements && Lanes == DiffBackend::MomentLanes);
+static_assert(BlockElements == Backend::MomentElements && Lanes == Backend::MomentLanes);
 
 /// One warp: a block.
 template <class Warp, class Format>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/device_module.h"
-#include "deltascope/engine/diff_backend.h"
 #include "module/arena.h"
 #include "module/pieces.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "backend/special_values.h"
 #include "deltascope/base/bytes.h"
 #include "deltascope/engine/tensor.h"
-#include "diff/special_values.h"
 
 #include <cstddef>
 #include <cstdint>

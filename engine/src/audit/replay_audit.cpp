@@ -10,7 +10,7 @@
 namespace deltascope {
 
 ReplayAudit::ReplayAudit(const PathState& chain, bool states, const HealthBook* health,
-                         std::shared_ptr<const DiffBackend> backend)
+                         std::shared_ptr<const Backend> backend)
     : m_chain(chain)
     , m_states(states)
     , m_health(health)

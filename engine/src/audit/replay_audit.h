@@ -47,7 +47,7 @@ public:
     /// must then be watched whole. `health`: also judge values, beginning with what is known before the chain; outlives
     /// the audit. `backend`: compares states for that; null without `health`.
     explicit ReplayAudit(const PathState& chain, bool states = false, const HealthBook* health = nullptr,
-                         std::shared_ptr<const DiffBackend> backend = nullptr);
+                         std::shared_ptr<const Backend> backend = nullptr);
     /// Whether tensors must be watched one after another in byte order of names: a digest of a whole state is one
     /// stream.
     bool wantsOrder() const noexcept { return m_hasStates; }
@@ -123,7 +123,7 @@ private:
     const PathState& m_chain;
     bool m_states;
     const HealthBook* m_health; ///< null: values are not judged
-    std::shared_ptr<const DiffBackend> m_backend;
+    std::shared_ptr<const Backend> m_backend;
     ValueHistories m_histories; ///< behind the chain
     ZeroLayers m_zeroLayers; ///< of the first link, where it is judged
     bool m_hasStates = false;

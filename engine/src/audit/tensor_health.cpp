@@ -7,7 +7,7 @@ namespace deltascope {
 bool isDelta(const PathState& chain, std::size_t link) noexcept { return !chain.links()[link]->index.full; }
 
 TensorHealth::TensorHealth(const PathState& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
-                           const HealthBook& before, std::shared_ptr<const DiffBackend> backend)
+                           const HealthBook& before, std::shared_ptr<const Backend> backend)
     : m_chain(chain)
     , m_tensor(tensor)
     , m_links(std::move(links))

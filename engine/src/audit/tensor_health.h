@@ -2,7 +2,7 @@
 
 #include "audit/first_state.h"
 #include "audit/value_history.h"
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/path_state.h"
 
 #include <cstddef>
@@ -38,7 +38,7 @@ class TensorHealth {
 public:
     /// `links`: that touch the tensor, ascending. Everything outlives it.
     TensorHealth(const PathState& chain, const TensorInfo& tensor, std::vector<std::size_t> links,
-                 const HealthBook& before, std::shared_ptr<const DiffBackend> backend);
+                 const HealthBook& before, std::shared_ptr<const Backend> backend);
 
     /// As those of ReplayObserver; `at`: index in `links`.
     void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece);

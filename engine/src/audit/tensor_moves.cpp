@@ -1,8 +1,8 @@
 #include "audit/tensor_moves.h"
 
+#include "backend/changed_elements.h"
+#include "backend/each_moments.h"
 #include "deltascope/engine/number_format.h"
-#include "diff/changed_elements.h"
-#include "diff/each_moments.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,7 @@ template <class Format> class MoveMeterOf final : public MoveMeter {
     using Bits = typename Format::Bits;
 
 public:
-    MoveMeterOf(const Format& format, Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend)
+    MoveMeterOf(const Format& format, Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend)
         : MoveMeter(versions)
         , m_backend(std::move(backend))
         , m_changed(*m_backend)
@@ -117,7 +117,7 @@ private:
         m_first[at] = first;
     }
 
-    std::shared_ptr<const DiffBackend> m_backend;
+    std::shared_ptr<const Backend> m_backend;
     ChangedElements m_changed;
     Format m_format;
     Dtype m_dtype;
@@ -140,7 +140,7 @@ std::size_t TensorMoves::binOf(std::uint64_t distance) noexcept
     return static_cast<std::size_t>(std::bit_width(distance - 1));
 }
 
-std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend)
+std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend)
 {
     std::unique_ptr<MoveMeter> meter;
     withNumbers(

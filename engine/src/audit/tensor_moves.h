@@ -1,7 +1,7 @@
 #pragma once
 
 #include "audit/first_values.h"
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/patch.h"
 
 #include <array>
@@ -36,7 +36,7 @@ struct TensorMoves {
 class MoveMeter {
 public:
     /// Null for types that are not floating.
-    static std::unique_ptr<MoveMeter> of(Dtype dtype, std::size_t versions, std::shared_ptr<const DiffBackend> backend);
+    static std::unique_ptr<MoveMeter> of(Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend);
     virtual ~MoveMeter() = default;
 
     /// Before a piece of version `at` is applied to a block.

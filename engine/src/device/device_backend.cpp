@@ -13,7 +13,7 @@ namespace {
 
 class CudaBackend final : public DeviceBackend {
 public:
-    CudaBackend(Load load, std::shared_ptr<const DiffBackend> processor, std::optional<std::uint64_t> memory)
+    CudaBackend(Load load, std::shared_ptr<const Backend> processor, std::optional<std::uint64_t> memory)
         : m_load(std::move(load))
         , m_processor(std::move(processor))
         , m_memory(memory)
@@ -119,7 +119,7 @@ private:
     }
 
     Load m_load;
-    std::shared_ptr<const DiffBackend> m_processor;
+    std::shared_ptr<const Backend> m_processor;
     std::optional<std::uint64_t> m_memory;
     mutable std::once_flag m_once;
     mutable std::unique_ptr<DevicePool> m_pool;
@@ -129,7 +129,7 @@ private:
 
 } // namespace
 
-std::shared_ptr<const DeviceBackend> DeviceBackend::make(Load load, std::shared_ptr<const DiffBackend> processor,
+std::shared_ptr<const DeviceBackend> DeviceBackend::make(Load load, std::shared_ptr<const Backend> processor,
                                                          std::optional<std::uint64_t> memory)
 {
     return std::make_shared<CudaBackend>(std::move(load), std::move(processor), memory);

@@ -131,7 +131,7 @@ public:
     {
         std::size_t blocks = 0;
         for (const DevicePair& pair : pairs)
-            blocks += (pair.elements + DiffBackend::MomentElements - 1) / DiffBackend::MomentElements;
+            blocks += (pair.elements + Backend::MomentElements - 1) / Backend::MomentElements;
         m_moments[which].assign(blocks, {});
         return queue.call(queue.module().moments, pairs.data(), std::uint64_t { pairs.size() },
                           static_cast<std::uint32_t>(m_dtype), static_cast<void*>(m_moments[which].data()));
@@ -202,7 +202,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<PairBatches> measureOnDevice(DevicePool& pool, const DiffBackend& processor, Dtype dtype,
+std::unique_ptr<PairBatches> measureOnDevice(DevicePool& pool, const Backend& processor, Dtype dtype,
                                              std::function<void(const DiffMoments&)> use)
 {
     auto measuring = std::make_unique<Measuring>(dtype, use);
@@ -210,7 +210,7 @@ std::unique_ptr<PairBatches> measureOnDevice(DevicePool& pool, const DiffBackend
                                          bitsOf(dtype) / 8);
 }
 
-std::unique_ptr<PairBatches> findOnDevice(DevicePool& pool, const DiffBackend& processor, unsigned elementBytes,
+std::unique_ptr<PairBatches> findOnDevice(DevicePool& pool, const Backend& processor, unsigned elementBytes,
                                           UseChanges use)
 {
     auto finding = std::make_unique<Finding>(elementBytes, use);

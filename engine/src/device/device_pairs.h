@@ -1,7 +1,7 @@
 #pragma once
 
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/block_batches.h"
-#include "deltascope/engine/diff_backend.h"
 #include "device/device_pool.h"
 
 #include <array>
@@ -70,10 +70,10 @@ private:
     bool m_hasNoSlot = false; ///< the processor does the rest
 };
 
-/// DiffBackend::measure() and find() on a device.
-std::unique_ptr<PairBatches> measureOnDevice(DevicePool& pool, const DiffBackend& processor, Dtype dtype,
+/// Backend::measure() and find() on a device.
+std::unique_ptr<PairBatches> measureOnDevice(DevicePool& pool, const Backend& processor, Dtype dtype,
                                              std::function<void(const DiffMoments&)> use);
-std::unique_ptr<PairBatches> findOnDevice(DevicePool& pool, const DiffBackend& processor, unsigned elementBytes,
+std::unique_ptr<PairBatches> findOnDevice(DevicePool& pool, const Backend& processor, unsigned elementBytes,
                                           UseChanges use);
 
 } // namespace deltascope

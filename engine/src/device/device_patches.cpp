@@ -1,7 +1,7 @@
 #include "device/device_patches.h"
 
-#include "diff/nan_rule.h"
-#include "diff/scalar_apply.h"
+#include "backend/nan_rule.h"
+#include "backend/scalar_apply.h"
 
 #include <algorithm>
 #include <iterator>
@@ -37,7 +37,7 @@ PatchPiece movedTo(const PatchPiece& piece, std::span<const std::uint32_t> eleme
     return {};
 }
 
-/// What DiffBackend::apply() says of it.
+/// What Backend::apply() says of it.
 PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
 {
     PatchCounts counts;
@@ -54,7 +54,7 @@ PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
     return counts;
 }
 
-std::vector<PatchCounts> patch(const DiffBackend& processor, MutableByteSpan block, std::span<const PatchPiece> pieces,
+std::vector<PatchCounts> patch(const Backend& processor, MutableByteSpan block, std::span<const PatchPiece> pieces,
                                Dtype dtype)
 {
     std::vector<PatchCounts> counts;
@@ -117,7 +117,7 @@ struct DevicePatches::Batch {
     Area resultArea() const noexcept { return failure ? Area::First : Area::Second; }
 };
 
-std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const DiffBackend& processor, Dtype dtype)
+std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const Backend& processor, Dtype dtype)
 {
     if (bitsOf(dtype) % 8 != 0)
         return nullptr;
@@ -129,7 +129,7 @@ std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const DiffBa
     return made->m_batches.empty() ? nullptr : std::move(made);
 }
 
-DevicePatches::DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype)
+DevicePatches::DevicePatches(DevicePool& pool, const Backend& processor, Dtype dtype)
     : m_pool(pool)
     , m_processor(processor)
     , m_dtype(dtype)

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/block_batches.h"
-#include "deltascope/engine/diff_backend.h"
 #include "device/device_pool.h"
 
 #include <deque>
@@ -17,7 +17,7 @@ namespace deltascope {
 class DevicePatches final : public PatchBatches {
 public:
     /// Null: no slot is free, or elements are narrower than a byte. `processor`: outlives it.
-    static std::unique_ptr<PatchBatches> make(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
+    static std::unique_ptr<PatchBatches> make(DevicePool& pool, const Backend& processor, Dtype dtype);
     ~DevicePatches() override; ///< waits for what the device does
     DevicePatches(const DevicePatches&) = delete;
     DevicePatches& operator=(const DevicePatches&) = delete;
@@ -40,7 +40,7 @@ private:
     };
 
     struct Shape;
-    DevicePatches(DevicePool& pool, const DiffBackend& processor, Dtype dtype);
+    DevicePatches(DevicePool& pool, const Backend& processor, Dtype dtype);
     /// Nothing: the device has no kernel for one of them.
     static std::optional<std::vector<Shape>> shapesOf(std::span<const PatchPiece> pieces);
     static bool fits(const Batch& batch, ByteSpan block, const std::vector<Shape>& shapes);
@@ -53,7 +53,7 @@ private:
     void release();
 
     DevicePool& m_pool;
-    const DiffBackend& m_processor;
+    const Backend& m_processor;
     Dtype m_dtype;
     unsigned m_elementBytes;
     std::vector<std::unique_ptr<Batch>> m_batches; ///< as many as there were slots, one or two

@@ -138,7 +138,7 @@ Result<std::unique_ptr<DevicePublisher>> DevicePublisher::open(const DeviceModul
     bench.disk = parts->disk.get();
     bench.threads = options.threads;
     bench.nowUs = systemNowUs;
-    DS_TRY(std::shared_ptr<const DiffBackend> processor, bench.diff());
+    DS_TRY(std::shared_ptr<const Backend> processor, bench.chooseBackend());
     parts->kept = std::make_unique<KeptModel>([&module, device] { return DeviceQueue::open(module, device); },
                                               std::move(processor), options.keepsOnDevice);
 

@@ -72,7 +72,7 @@ private:
     bool m_isDone = false;
 };
 
-KeptModel::KeptModel(OpenQueue openQueue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice)
+KeptModel::KeptModel(OpenQueue openQueue, std::shared_ptr<const Backend> processor, bool keepsOnDevice)
     : m_openQueue(std::move(openQueue))
     , m_processor(std::move(processor))
     , m_keepsOnDevice(keepsOnDevice)
@@ -352,7 +352,7 @@ Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, 
     return eachPart(tensors, [&](std::size_t tensor, std::uint64_t at, ByteSpan part) {
         const unsigned width = changedElementBytes(tensors[tensor].info.dtype);
         StretchChanges found { at / width, {}, {} };
-        found.positions.resize(part.size() / width + DiffBackend::SlackElements);
+        found.positions.resize(part.size() / width + Backend::SlackElements);
         found.values.resize(found.positions.size() * width);
         const std::size_t count = m_processor->extract(ByteSpan(m_host[tensor]).subspan(at, part.size()), part, width,
                                                        found.positions.data(), found.values.data());

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/state.h"
 #include "device/device_queue.h"
@@ -36,7 +36,7 @@ public:
     using OpenQueue = std::function<Result<std::unique_ptr<DeviceQueue>>()>;
 
     /// `processor` compares where the device keeps no copy. `keepsOnDevice`: whether a copy there is wanted.
-    KeptModel(OpenQueue openQueue, std::shared_ptr<const DiffBackend> processor, bool keepsOnDevice);
+    KeptModel(OpenQueue openQueue, std::shared_ptr<const Backend> processor, bool keepsOnDevice);
 
     const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; } ///< by name
     ByteSpan bytesOf(std::size_t tensor) const noexcept { return m_host[tensor]; }
@@ -82,7 +82,7 @@ private:
     OpenQueue m_openQueue;
     std::vector<std::byte> m_pageable; ///< the memory of m_staged where none is pinned; outlives the queue
     std::unique_ptr<DeviceQueue> m_queue; ///< null: it is opened again when it is needed
-    std::shared_ptr<const DiffBackend> m_processor;
+    std::shared_ptr<const Backend> m_processor;
     bool m_keepsOnDevice;
     std::vector<TensorInfo> m_tensors;
     std::vector<std::vector<std::byte>> m_host;

@@ -2,8 +2,8 @@
 #include "deltascope/engine/walk.h"
 
 #include "adapter_settings.h"
+#include "backend/changed_elements.h"
 #include "correspondence.h"
-#include "diff/changed_elements.h"
 #include "element_compare.h"
 #include "fused_projections.h"
 #include "state/rounded_state.h"
@@ -21,7 +21,7 @@ namespace {
 /// Counts elements that links behind A changed, also those that came back to their old bits.
 class TouchCounter final : public ReplayObserver {
 public:
-    TouchCounter(std::size_t aLink, Dtype dtype, const DiffBackend& backend)
+    TouchCounter(std::size_t aLink, Dtype dtype, const Backend& backend)
         : m_changed(backend)
         , m_aLink(aLink)
         , m_elementBytes(std::max(1U, bitsOf(dtype) / 8))

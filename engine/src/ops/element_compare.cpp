@@ -21,7 +21,7 @@ std::optional<double> Squares::relativeNorm(std::uint64_t different, const NotFi
     return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
 }
 
-std::unique_ptr<PairBatches> compareBlocks(const DiffBackend& backend, TensorDiff& diff, Squares& squares)
+std::unique_ptr<PairBatches> compareBlocks(const Backend& backend, TensorDiff& diff, Squares& squares)
 {
     const Dtype dtype = diff.tensor.dtype;
     if (!isNumber(dtype))

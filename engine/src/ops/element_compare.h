@@ -18,6 +18,6 @@ struct Squares {
 
 /// Adds what differs between the blocks of a tensor to `diff`: counts by bits, distances by value where the type is a
 /// number; for such types `squares` takes all of A. `backend`, `diff` and `squares` outlive it.
-std::unique_ptr<PairBatches> compareBlocks(const DiffBackend& backend, TensorDiff& diff, Squares& squares);
+std::unique_ptr<PairBatches> compareBlocks(const Backend& backend, TensorDiff& diff, Squares& squares);
 
 } // namespace deltascope

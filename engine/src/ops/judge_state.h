@@ -31,7 +31,7 @@ struct JudgedState {
 class StateJudge {
 public:
     /// `before`: the state of the step before; outlives it; null: there is none.
-    StateJudge(const StateBefore* before, std::shared_ptr<const DiffBackend> backend)
+    StateJudge(const StateBefore* before, std::shared_ptr<const Backend> backend)
         : m_before(before)
         , m_backend(std::move(backend))
     {
@@ -69,7 +69,7 @@ private:
     void add(const TensorInfo& tensor, SuspectTensor suspect);
 
     const StateBefore* m_before;
-    std::shared_ptr<const DiffBackend> m_backend;
+    std::shared_ptr<const Backend> m_backend;
     std::mutex m_mutex; ///< guards what follows
     JudgedState m_found;
     ZeroLayers m_zeroLayers;

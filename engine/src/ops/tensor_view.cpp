@@ -1,8 +1,8 @@
 #include "deltascope/engine/tensor_view.h"
 
+#include "backend/changed_elements.h"
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/walk.h"
-#include "diff/changed_elements.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "values_moved.h"
 
+#include "backend/changed_elements.h"
 #include "compensated_sum.h"
 #include "deltascope/engine/number_format.h"
-#include "diff/changed_elements.h"
 #include "number_table.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ template <class Format> class MovedOf final : public MovedCollector {
     using Bits = typename Format::Bits;
 
 public:
-    MovedOf(const Format& format, Dtype dtype, const DiffBackend& backend)
+    MovedOf(const Format& format, Dtype dtype, const Backend& backend)
         : m_format(format)
         , m_changed(backend)
         , m_values(numberTable(dtype))
@@ -78,7 +78,7 @@ private:
 
 }
 
-std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype, const DiffBackend& backend)
+std::unique_ptr<MovedCollector> MovedCollector::of(Dtype dtype, const Backend& backend)
 {
     std::unique_ptr<MovedCollector> out;
     const auto make = [&](auto format) { out = std::make_unique<MovedOf<decltype(format)>>(format, dtype, backend); };

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "deltascope/base/bytes.h"
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/statistics.h"
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace deltascope {
 class MovedCollector {
 public:
     /// Null for types without numbers.
-    static std::unique_ptr<MovedCollector> of(Dtype dtype, const DiffBackend& backend);
+    static std::unique_ptr<MovedCollector> of(Dtype dtype, const Backend& backend);
     virtual ~MovedCollector() = default;
     /// Equally long stretches at the same place.
     virtual void add(ByteSpan a, ByteSpan b) = 0;

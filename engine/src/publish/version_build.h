@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/version_writer.h"
 #include "ops/judge_state.h"
@@ -28,7 +28,7 @@ public:
     }
 
     const WalkMeans& means() const noexcept { return m_means; }
-    const std::shared_ptr<const DiffBackend>& backend() const noexcept { return m_means.backend; }
+    const std::shared_ptr<const Backend>& backend() const noexcept { return m_means.backend; }
     /// `judge`: sees what is read; null: nobody does. Errors: also SuspectValues, as soon as a tensor is suspect.
     Result<BuiltVersion> anchor(VersionWriter& writer, const State& state, StateJudge* judge, TaskContext& task);
     /// `judge`: of `to`, beside `from`. Errors: BaseMismatch (the states do not have the same tensors), those of writer

@@ -73,7 +73,7 @@ Result<std::unique_ptr<VersionWriter>> WriterChoice::anchor(std::int64_t step, V
 }
 
 Result<std::unique_ptr<VersionWriter>> WriterChoice::delta(std::int64_t step, VersionFactMap facts,
-                                                           std::shared_ptr<const DiffBackend> backend) const
+                                                           std::shared_ptr<const Backend> backend) const
 {
     if (!m_slime)
         return makeTrlV2DeltaWriter(trlOptions(step, std::move(facts)));

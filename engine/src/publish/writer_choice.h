@@ -25,7 +25,7 @@ public:
     Result<std::unique_ptr<VersionWriter>> anchor(std::int64_t step, VersionFactMap facts,
                                                   std::vector<TensorInfo> tensors) const;
     Result<std::unique_ptr<VersionWriter>> delta(std::int64_t step, VersionFactMap facts,
-                                                 std::shared_ptr<const DiffBackend> backend) const;
+                                                 std::shared_ptr<const Backend> backend) const;
 
 private:
     TrlV2WriterOptions trlOptions(std::int64_t step, VersionFactMap facts) const;

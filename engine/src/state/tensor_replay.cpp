@@ -1,7 +1,7 @@
 #include "state/tensor_replay.h"
 
 #include "base/scratch.h"
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/path_state.h"
 
 #include <algorithm>

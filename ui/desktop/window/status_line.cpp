@@ -83,7 +83,7 @@ StatusLine::StatusLine(PageContext& context, QWidget* parent)
         label->setContentsMargins(8, 0, 8, 0);
         addWidget(label);
     }
-    QLabel* engine = makeEngine(context.bridge.service().diffBackend());
+    QLabel* engine = makeEngine(context.bridge.service().backend());
     for (QLabel* label : { engine, static_cast<QLabel*>(m_clock) }) {
         label->setContentsMargins(8, 0, 8, 0);
         addPermanentWidget(label);

@@ -31,7 +31,7 @@ struct Settings {
     double requestsPerSecond = 0; ///< likewise of requests
     unsigned threads = 0; ///< 0, or more than the machine has: as many as it has
     std::uint32_t jobsAtOnce = 2;
-    std::string diffBackend; ///< force one by name; empty: the fastest of the processor
+    std::string backend; ///< force one by name; empty: the fastest of the processor
     std::string cudaModule; ///< file of the module for CUDA devices; need not exist
     std::optional<std::uint64_t> deviceMemory; ///< bytes of such a device; nothing: a tenth of what is free
     WatchPeriods watch;
@@ -251,7 +251,7 @@ public:
 
     /// What changes are found with on this machine: "avx2", …; empty: it is not known. Errors: those of a backend that
     /// was asked for and cannot be used (Usage, Unsupported, Io, NoSpace).
-    virtual Result<std::string> diffBackend() const = 0;
+    virtual Result<std::string> backend() const = 0;
     /// What a backend did not do as it was asked to, each once: a device failed, and the processor did its work.
     virtual std::vector<Error> backendNotices() const { return {}; }
     /// What a device did since it was opened; nothing: none was.

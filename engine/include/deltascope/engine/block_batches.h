@@ -11,7 +11,7 @@
 
 namespace deltascope {
 
-// Blocks of a tensor, one after another, for a DiffBackend that works on many of them at a time. What is handed over is
+// Blocks of a tensor, one after another, for a Backend that works on many of them at a time. What is handed over is
 // used or copied at once, so it may change after the call. One thread; the backend outlives them.
 
 /// Takes equally long blocks of two tensors, and hands over what it finds, in order: at once, or with a later call.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/device_module.h"
-#include "deltascope/engine/diff_backend.h"
 
 #include <functional>
 #include <memory>
@@ -17,19 +17,19 @@ struct DeviceShare {
     std::uint64_t byProcessor = 0; ///< no slot was free, the device failed, or it has no operation for the piece
 };
 
-/// The DiffBackend "cuda". Its first use loads the module and opens the first device of this machine. The device does
+/// The Backend "cuda". Its first use loads the module and opens the first device of this machine. The device does
 /// batches: measure(), find() and patch() copy them to it, two by turns, and results back. To copy one block takes
 /// longer than to compare it, so the processor does single blocks. Where the device fails, the processor repeats the
 /// batch, so every result is right, and notices() reports it; this object does not use a device again that did not
 /// recover. Memory: at most 8 batches, each 32 MiB of the device and as much of the host, pinned, are kept until
 /// releaseIdle(). Any thread.
-class DeviceBackend : public DiffBackend {
+class DeviceBackend : public Backend {
 public:
     using Load = std::function<Result<const DeviceModule*>()>;
 
     /// `processor`: what does the work of a device that fails.
     /// `memory`: bytes of the device that may be taken; nothing: a tenth of what is free.
-    static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const DiffBackend> processor,
+    static std::shared_ptr<const DeviceBackend> make(Load load, std::shared_ptr<const Backend> processor,
                                                      std::optional<std::uint64_t> memory = std::nullopt);
 
     /// The device and its driver. Opens it. Errors: Unsupported (no module, driver or device), Io.

@@ -137,14 +137,14 @@ struct DeviceModule {
     /// of another device would end the context of the whole process. Errors: Usage (it is no memory of this device).
     std::int32_t (*expectOwn)(DeviceQueueHandle* queue, std::uint64_t address, std::uint64_t bytes, DeviceFault* fault);
 
-    /// As DiffBackend::count(), extract(), xorInto() and moments(), for `count` pairs; `elementBytes` is 1, 2, 4 or 8.
+    /// As Backend::count(), extract(), xorInto() and moments(), for `count` pairs; `elementBytes` is 1, 2, 4 or 8.
     std::int32_t (*count)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                           std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
     std::int32_t (*extract)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault);
     std::int32_t (*xorInto)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
-    /// `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each DiffBackend::MomentElements of each pair in turn,
+    /// `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each Backend::MomentElements of each pair in turn,
     /// the last one of a pair for what is left.
     std::int32_t (*moments)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t dtype, void* moments, DeviceFault* fault);

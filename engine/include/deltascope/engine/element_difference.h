@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/number_format.h"
 
 #include <algorithm>

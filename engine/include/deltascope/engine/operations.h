@@ -2,8 +2,8 @@
 
 #include "deltascope/base/task.h"
 #include "deltascope/base/tensor_hashes.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/catalog.h"
-#include "deltascope/engine/diff_backend.h"
 #include "deltascope/engine/file_system.h"
 #include "deltascope/engine/kept_listing.h"
 #include "deltascope/engine/lineage.h"
@@ -30,19 +30,20 @@ struct Workbench {
     Records* records = nullptr; ///< null: nothing is remembered as first sight
     FileSystem* disk = nullptr;
     std::shared_ptr<Stores> stores = makeStores(); ///< never null
-    DiffBackends diffBackends = DiffBackends::builtin();
-    std::string diffBackend; ///< force one of them by name; empty: the fastest that this machine runs
+    Backends backends = Backends::builtin();
+    std::string forcedBackend; ///< one of them by name; empty: the fastest that this machine runs
     unsigned threads = 2;
     std::string scratchFolder;
     std::string shadowFolder; ///< Beside::Options::shadowFolder
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970
 
-    /// What states are compared with, and deltas applied with. Errors: those of DiffBackends::choose().
-    Result<std::shared_ptr<const DiffBackend>> diff() const { return diffBackends.choose(diffBackend); }
-    /// What passes over states may use. Errors: those of diff(). They speak of no object, so ask before one is read.
+    /// What states are compared with, and deltas applied with. Errors: those of Backends::choose().
+    Result<std::shared_ptr<const Backend>> chooseBackend() const { return backends.choose(forcedBackend); }
+    /// What passes over states may use. Errors: those of chooseBackend(). They speak of no object, so ask before one is
+    /// read.
     Result<WalkMeans> means() const
     {
-        DS_TRY(std::shared_ptr<const DiffBackend> backend, diff());
+        DS_TRY(std::shared_ptr<const Backend> backend, chooseBackend());
         return WalkMeans(threads, scratchFolder, std::move(backend));
     }
 };

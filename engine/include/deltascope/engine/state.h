@@ -19,7 +19,7 @@
 
 namespace deltascope {
 
-class DiffBackend;
+class Backend;
 class ReplayObserver;
 
 /// Elements [begin, end) of one tensor of a state.
@@ -87,7 +87,7 @@ private:
 
 /// What passes over states may use; Workbench::means() decides it. It has no default: none is fit for a product.
 struct WalkMeans {
-    WalkMeans(unsigned threads, std::string scratchFolder, std::shared_ptr<const DiffBackend> backend)
+    WalkMeans(unsigned threads, std::string scratchFolder, std::shared_ptr<const Backend> backend)
         : threads(threads)
         , scratchFolder(std::move(scratchFolder))
         , backend(std::move(backend))
@@ -96,7 +96,7 @@ struct WalkMeans {
 
     unsigned threads;
     std::string scratchFolder; ///< for what does not fit in memory; empty: the system's own
-    std::shared_ptr<const DiffBackend> backend; ///< applies deltas; never null
+    std::shared_ptr<const Backend> backend; ///< applies deltas; never null
 };
 
 struct WalkOptions {

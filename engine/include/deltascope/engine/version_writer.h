@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/layout.h"
 #include "deltascope/engine/object_store.h"
 #include "deltascope/engine/tensor.h"
@@ -16,7 +16,7 @@
 namespace deltascope {
 
 // The other direction of layout.h: states become versions in the layouts of the trainers. A publisher walks the tensors
-// of a state block by block, finds what changed (diff_backend.h) and hands it over. Encoded bytes wait in a nameless
+// of a state block by block, finds what changed (backend.h) and hands it over. Encoded bytes wait in a nameless
 // spool file until the version is whole. Memory: below 3 MiB for each open tensor (at zstd level 1), whatever its size,
 // and the names and places of the tensors.
 
@@ -107,7 +107,7 @@ struct SlimeV2WriterOptions : VersionWriterOptions {
     std::int64_t baseVersion = 0; ///< receivers want version - 1
     SlimeV2Encoding encoding = SlimeV2Encoding::Xor;
     DigestAlgorithm checksum = DigestAlgorithm::Xxh3_128;
-    std::shared_ptr<const DiffBackend> backend = DiffBackends::builtin().all().front(); ///< makes masks; never null
+    std::shared_ptr<const Backend> backend = Backends::builtin().all().front(); ///< makes masks; never null
     int zstdLevel = 1; ///< slime's own; up to 19, the windows of higher levels are more than readers take
     /// A data file of this version that an interrupted run left behind without index may be replaced. Only for the one
     /// who knows that nobody else publishes here.

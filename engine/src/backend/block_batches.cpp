@@ -1,8 +1,8 @@
 #include "deltascope/engine/block_batches.h"
 
-#include "deltascope/engine/diff_backend.h"
-#include "diff/changed_elements.h"
-#include "diff/each_moments.h"
+#include "backend/changed_elements.h"
+#include "backend/each_moments.h"
+#include "deltascope/engine/backend.h"
 
 #include <utility>
 
@@ -25,7 +25,7 @@ private:
 
 class ChangesAtOnce final : public PairBatches {
 public:
-    ChangesAtOnce(const DiffBackend& backend, unsigned elementBytes, UseChanges use)
+    ChangesAtOnce(const Backend& backend, unsigned elementBytes, UseChanges use)
         : m_changed(backend)
         , m_elementBytes(elementBytes)
         , m_use(std::move(use))
@@ -51,7 +51,7 @@ std::unique_ptr<PairBatches> PairBatches::atOnce(std::function<Result<void>(Byte
     return std::make_unique<PairsAtOnce>(std::move(use));
 }
 
-std::unique_ptr<PairBatches> DiffBackend::measure(Dtype dtype, std::function<void(const DiffMoments&)> use) const
+std::unique_ptr<PairBatches> Backend::measure(Dtype dtype, std::function<void(const DiffMoments&)> use) const
 {
     return PairBatches::atOnce([this, dtype, use = std::move(use)](ByteSpan before, ByteSpan after) -> Result<void> {
         forEachMoments(*this, before, after, dtype, use);
@@ -59,11 +59,11 @@ std::unique_ptr<PairBatches> DiffBackend::measure(Dtype dtype, std::function<voi
     });
 }
 
-std::unique_ptr<PairBatches> DiffBackend::find(unsigned elementBytes, UseChanges use) const
+std::unique_ptr<PairBatches> Backend::find(unsigned elementBytes, UseChanges use) const
 {
     return std::make_unique<ChangesAtOnce>(*this, elementBytes, std::move(use));
 }
 
-std::unique_ptr<PatchBatches> DiffBackend::patch(Dtype) const { return nullptr; }
+std::unique_ptr<PatchBatches> Backend::patch(Dtype) const { return nullptr; }
 
 } // namespace deltascope

@@ -1,6 +1,6 @@
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
-#include "diff/scalar_diff.h"
+#include "backend/scalar_diff.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace deltascope {
 
 namespace {
 
-std::string namesOf(const std::vector<std::shared_ptr<const DiffBackend>>& backends)
+std::string namesOf(const std::vector<std::shared_ptr<const Backend>>& backends)
 {
     std::string names;
     for (const auto& backend : backends)
@@ -21,21 +21,21 @@ std::string namesOf(const std::vector<std::shared_ptr<const DiffBackend>>& backe
 
 } // namespace
 
-DiffBackends DiffBackends::builtin()
+Backends Backends::builtin()
 {
-    std::vector<std::shared_ptr<const DiffBackend>> all = makeSimdDiffs();
+    std::vector<std::shared_ptr<const Backend>> all = makeSimdDiffs();
     all.insert(all.begin(), makeScalarDiff());
-    return DiffBackends(std::move(all));
+    return Backends(std::move(all));
 }
 
-DiffBackends DiffBackends::with(std::shared_ptr<const DiffBackend> backend) const
+Backends Backends::with(std::shared_ptr<const Backend> backend) const
 {
-    std::vector<std::shared_ptr<const DiffBackend>> all = m_all;
+    std::vector<std::shared_ptr<const Backend>> all = m_all;
     all.push_back(std::move(backend));
-    return DiffBackends(std::move(all));
+    return Backends(std::move(all));
 }
 
-Result<std::shared_ptr<const DiffBackend>> DiffBackends::choose(std::string_view forced) const
+Result<std::shared_ptr<const Backend>> Backends::choose(std::string_view forced) const
 {
     if (forced.empty()) // the scalar one ends the search at the latest
         return *std::find_if(m_all.rbegin(), m_all.rend(),

@@ -1,4 +1,4 @@
-#include "diff/add_elements.h"
+#include "backend/add_elements.h"
 
 #include "base/float16.h"
 

@@ -7,8 +7,8 @@
 #define DELTASCOPE_SIMD_APPLY_INL
 #endif
 
+#include "backend/simd_groups-inl.h"
 #include "deltascope/engine/patch.h"
-#include "diff/simd_groups-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 // the baseline of x86, for which we have our own scalar code
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 namespace deltascope {
 
-/// DiffBackend::apply() of the reference: one element after the other.
+/// Backend::apply() of the reference: one element after the other.
 PatchCounts scalarApply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) noexcept;
 
 /// The bit of an element that alone tells -0 from +0; 0 for types with one zero.

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// DiffBackend::moments(): every backend gives the bits of the scalar one, and that one what the plain meaning gives.
+// Backend::moments(): every backend gives the bits of the scalar one, and that one what the plain meaning gives.
 
 namespace deltascope {
 
@@ -294,7 +294,7 @@ Blocks blocksOf(Dtype dtype, std::size_t elements, std::size_t beforeOffset, std
     return out;
 }
 
-void expectPlain(const DiffBackend& backend, const Blocks& blocks, Dtype dtype)
+void expectPlain(const Backend& backend, const Blocks& blocks, Dtype dtype)
 {
     ASSERT_EQ(backend.moments(blocks.before, blocks.after, dtype), plain(blocks.before, blocks.after, dtype))
         << backend.name() << ' ' << word(dtype) << ", " << blocks.before.size() << " bytes";
@@ -305,18 +305,18 @@ class DiffMomentsConformance : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override
     {
-        const Result<std::shared_ptr<const DiffBackend>> chosen = test::allBackends().choose(GetParam());
+        const Result<std::shared_ptr<const Backend>> chosen = test::allBackends().choose(GetParam());
         if (!chosen)
             GTEST_SKIP() << chosen.error().text;
         backend = *chosen;
     }
 
-    std::shared_ptr<const DiffBackend> backend;
+    std::shared_ptr<const Backend> backend;
 };
 
 std::vector<std::string> backendNames()
 {
-    const DiffBackends backends = test::allBackends();
+    const Backends backends = test::allBackends();
     std::vector<std::string> names;
     for (const auto& built : backends.all())
         names.emplace_back(built->name());
@@ -339,7 +339,7 @@ TEST_P(DiffMomentsConformance, WholeBlocks)
 {
     std::mt19937_64 random(2);
     for (const Dtype dtype : Numbers)
-        expectPlain(*backend, blocksOf(dtype, DiffBackend::MomentElements, 0, 0, { 0.0001, 0.02 }, random), dtype);
+        expectPlain(*backend, blocksOf(dtype, Backend::MomentElements, 0, 0, { 0.0001, 0.02 }, random), dtype);
 }
 
 TEST_P(DiffMomentsConformance, StartsNeedNotBeAligned)
@@ -360,7 +360,7 @@ TEST_P(DiffMomentsConformance, EveryPatternAgainstSpecialOnes)
         if (width > 2)
             continue;
         const std::size_t count = std::size_t { 1 } << (8 * width);
-        const std::size_t elements = std::min(count, DiffBackend::MomentElements);
+        const std::size_t elements = std::min(count, Backend::MomentElements);
         const std::vector<std::uint64_t> patterns = patternsOf(dtype);
         for (std::size_t first = 0; first < count; first += elements) {
             const Blocks blocks(elements * width, 0, 0);
@@ -397,7 +397,7 @@ TEST(DiffMoments, AreWhatAReaderOfTwoBlocksSees)
         1, -2, 0.0F, 3, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()
     };
     const std::vector<float> after = { 1, 2, -0.0F, 3.5F, 1, 5 };
-    const DiffBackends backends = test::allBackends();
+    const Backends backends = test::allBackends();
     for (const auto& backend : backends.all()) {
         if (!backend->isSupportedHere())
             continue;

@@ -1,5 +1,5 @@
-#include "diff/element_moments.h"
-#include "diff/moments.h"
+#include "backend/element_moments.h"
+#include "backend/moments.h"
 
 #include <cassert>
 
@@ -14,7 +14,7 @@ bool isNumber(Dtype dtype) noexcept
 DiffMoments scalarMoments(ByteSpan before, ByteSpan after, Dtype dtype) noexcept
 {
     assert(before.size() == after.size() && before.size() * 8 % bitsOf(dtype) == 0);
-    assert(before.size() * 8 / bitsOf(dtype) <= DiffBackend::MomentElements);
+    assert(before.size() * 8 / bitsOf(dtype) <= Backend::MomentElements);
     MomentSums sums;
     const auto add = [&](auto format) { addElements(format, before, after, 0, sums); };
     [[maybe_unused]] const bool measured = withNumbers(dtype, add, add);

@@ -4,15 +4,15 @@
 
 #include <array>
 
-// The reference of DiffBackend::moments(): one element after the other. What includes this is compiled with
+// The reference of Backend::moments(): one element after the other. What includes this is compiled with
 // -ffp-contract=off.
 
 namespace deltascope {
 
 /// Moments of a block before its sums are added up.
 struct MomentSums {
-    std::array<double, DiffBackend::MomentLanes> squares {};
-    std::array<double, DiffBackend::MomentLanes> moved {};
+    std::array<double, Backend::MomentLanes> squares {};
+    std::array<double, Backend::MomentLanes> moved {};
     DiffMoments out; ///< but for its sums
 
     DiffMoments finish() noexcept
@@ -23,7 +23,7 @@ struct MomentSums {
     }
 
 private:
-    static double sumOf(std::array<double, DiffBackend::MomentLanes>& lanes) noexcept
+    static double sumOf(std::array<double, Backend::MomentLanes>& lanes) noexcept
     {
         for (std::size_t half = lanes.size() / 2; half > 0; half /= 2) {
             for (std::size_t lane = 0; lane < half; ++lane)
@@ -39,7 +39,7 @@ void addElements(const Format& format, ByteSpan before, ByteSpan after, std::siz
 {
     using Bits = typename Format::Bits;
     for (std::size_t i = begin; i < before.size() / sizeof(Bits); ++i) {
-        const std::size_t lane = i % DiffBackend::MomentLanes;
+        const std::size_t lane = i % Backend::MomentLanes;
         const Bits x = loadLe<Bits>(before, i * sizeof(Bits));
         const Bits y = loadLe<Bits>(after, i * sizeof(Bits));
         if (format.isSpecial(x)) {

@@ -1,4 +1,4 @@
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include "support/device.h"
 #include "support/sanitizer.h"
@@ -18,9 +18,9 @@ namespace {
 
 constexpr unsigned Widths[] = { 1, 2, 4, 8 };
 
-const DiffBackends& built()
+const Backends& built()
 {
-    static const DiffBackends all = test::allBackends();
+    static const Backends all = test::allBackends();
     return all;
 }
 
@@ -73,9 +73,9 @@ constexpr std::size_t GuardBytes = 64;
 constexpr std::byte Guard { 0xa5 };
 
 /// Everything that the backend found; fails if it writes behind the slack.
-Extracted extractWith(const DiffBackend& backend, const Pair& pair, unsigned width)
+Extracted extractWith(const Backend& backend, const Pair& pair, unsigned width)
 {
-    const std::size_t room = pair.before.span().size() / width + DiffBackend::SlackElements;
+    const std::size_t room = pair.before.span().size() / width + Backend::SlackElements;
     std::vector<std::byte> positionBytes(room * sizeof(std::uint32_t) + GuardBytes, Guard);
     std::vector<std::byte> valueBytes(room * width + GuardBytes, Guard);
     auto* const positions = reinterpret_cast<std::uint32_t*>(positionBytes.data());
@@ -109,7 +109,7 @@ Extracted expected(const Pair& pair, unsigned width)
 std::vector<std::byte> copyOf(MutableByteSpan span) { return { span.begin(), span.end() }; }
 
 /// All operations of `backend` on `pair`.
-void check(const DiffBackend& backend, const Pair& pair, unsigned width)
+void check(const Backend& backend, const Pair& pair, unsigned width)
 {
     SCOPED_TRACE(testing::Message() << backend.name() << ", " << width << " bytes per element, "
                                     << pair.before.span().size() / width << " elements");
@@ -136,18 +136,18 @@ void check(const DiffBackend& backend, const Pair& pair, unsigned width)
 }
 
 /// Every backend that was built; those that this machine cannot run are skipped, and say so.
-class DiffBackendConformance : public testing::TestWithParam<std::string> {
+class BackendConformance : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override
     {
-        const Result<std::shared_ptr<const DiffBackend>> chosen = built().choose(GetParam());
+        const Result<std::shared_ptr<const Backend>> chosen = built().choose(GetParam());
         if (!chosen)
             GTEST_SKIP() << chosen.error().text;
         backend = *chosen;
         ASSERT_EQ(backend->name(), GetParam());
     }
 
-    std::shared_ptr<const DiffBackend> backend;
+    std::shared_ptr<const Backend> backend;
 };
 
 std::vector<std::string> builtNames()
@@ -158,7 +158,7 @@ std::vector<std::string> builtNames()
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DiffBackendConformance, testing::ValuesIn(builtNames()),
+INSTANTIATE_TEST_SUITE_P(All, BackendConformance, testing::ValuesIn(builtNames()),
                          [](const testing::TestParamInfo<std::string>& info) { return info.param; });
 
 // One, two and many vectors of every target, the 64 elements that are compared at a time, and the 8 KiB chunks of
@@ -166,14 +166,14 @@ INSTANTIATE_TEST_SUITE_P(All, DiffBackendConformance, testing::ValuesIn(builtNam
 const std::size_t Sizes[] = { 0,   1,   2,   3,   7,   8,   9,   15,   16,   17,   31,   32,   33,   63,    64,   65,
                               127, 128, 129, 191, 255, 256, 257, 1023, 1024, 1025, 4095, 4096, 4097, 16385, 20001 };
 
-TEST_P(DiffBackendConformance, NothingChanged)
+TEST_P(BackendConformance, NothingChanged)
 {
     for (const unsigned width : Widths)
         for (const std::size_t elements : Sizes)
             check(*backend, Pair(elements * width, 0, 0, 1), width);
 }
 
-TEST_P(DiffBackendConformance, EverythingChanged)
+TEST_P(BackendConformance, EverythingChanged)
 {
     for (const unsigned width : Widths)
         for (const std::size_t elements : Sizes) {
@@ -184,7 +184,7 @@ TEST_P(DiffBackendConformance, EverythingChanged)
         }
 }
 
-TEST_P(DiffBackendConformance, EverySecondChanged)
+TEST_P(BackendConformance, EverySecondChanged)
 {
     for (const unsigned width : Widths)
         for (const std::size_t elements : Sizes) {
@@ -195,7 +195,7 @@ TEST_P(DiffBackendConformance, EverySecondChanged)
         }
 }
 
-TEST_P(DiffBackendConformance, OnlyTheLastElementChanged)
+TEST_P(BackendConformance, OnlyTheLastElementChanged)
 {
     for (const unsigned width : Widths)
         for (const std::size_t elements : Sizes) {
@@ -207,7 +207,7 @@ TEST_P(DiffBackendConformance, OnlyTheLastElementChanged)
         }
 }
 
-TEST_P(DiffBackendConformance, OneChangeAtEachPlaceAndBit)
+TEST_P(BackendConformance, OneChangeAtEachPlaceAndBit)
 {
     for (const unsigned width : Widths) {
         const std::size_t elements = 131;
@@ -220,7 +220,7 @@ TEST_P(DiffBackendConformance, OneChangeAtEachPlaceAndBit)
     }
 }
 
-TEST_P(DiffBackendConformance, StartsNeedNotBeAligned)
+TEST_P(BackendConformance, StartsNeedNotBeAligned)
 {
     for (const unsigned width : Widths)
         for (const auto& [beforeOffset, afterOffset] : { std::pair(1, 0), { 0, 1 }, { 3, 5 }, { 7, 7 }, { 63, 33 } }) {
@@ -233,7 +233,7 @@ TEST_P(DiffBackendConformance, StartsNeedNotBeAligned)
         }
 }
 
-TEST_P(DiffBackendConformance, RandomDensities)
+TEST_P(BackendConformance, RandomDensities)
 {
     std::mt19937 random(7);
     for (const unsigned width : Widths)
@@ -249,7 +249,7 @@ TEST_P(DiffBackendConformance, RandomDensities)
             }
 }
 
-TEST_P(DiffBackendConformance, FullGroupsBesideEmptyOnes)
+TEST_P(BackendConformance, FullGroupsBesideEmptyOnes)
 {
     for (const unsigned width : Widths)
         for (const std::size_t run : { 1, 4, 5, 8, 9, 16, 32, 63, 64, 65, 500 }) {
@@ -263,7 +263,7 @@ TEST_P(DiffBackendConformance, FullGroupsBesideEmptyOnes)
 }
 
 /// Patterns that compare differently as numbers than as bits: zeros, infinities, NaNs, quiet and signalling, denormals.
-template <class Word> void checkPatterns(const DiffBackend& backend, const std::vector<Word>& patterns)
+template <class Word> void checkPatterns(const Backend& backend, const std::vector<Word>& patterns)
 {
     const std::size_t elements = patterns.size() * patterns.size();
     const Pair pair(elements * sizeof(Word), 0, 0, 9);
@@ -275,7 +275,7 @@ template <class Word> void checkPatterns(const DiffBackend& backend, const std::
     check(backend, pair, sizeof(Word));
 }
 
-TEST_P(DiffBackendConformance, ComparesBitsNotNumbers)
+TEST_P(BackendConformance, ComparesBitsNotNumbers)
 {
     checkPatterns<std::uint8_t>(*backend, { 0x00, 0x80, 0x7f, 0xff, 0x7e, 0xfe, 0x7c, 0xfc, 0x01, 0x81, 0x38 });
     checkPatterns<std::uint16_t>(
@@ -313,7 +313,7 @@ struct Sparse {
     std::size_t size;
 };
 
-TEST_P(DiffBackendConformance, PositionsPast2To31)
+TEST_P(BackendConformance, PositionsPast2To31)
 {
     if (test::UnderSanitizer)
         GTEST_SKIP() << "a sanitizer looks at each of 2^31 elements: 16 GiB or a minute; the release build runs it";
@@ -322,8 +322,8 @@ TEST_P(DiffBackendConformance, PositionsPast2To31)
     const std::size_t elements = (std::size_t { 1 } << 31) + 129;
     const Sparse before(elements);
     const Sparse after(elements);
-    const Sparse positionBytes((elements + DiffBackend::SlackElements) * sizeof(std::uint32_t));
-    const Sparse values(elements + DiffBackend::SlackElements);
+    const Sparse positionBytes((elements + Backend::SlackElements) * sizeof(std::uint32_t));
+    const Sparse values(elements + Backend::SlackElements);
     if (before.at == nullptr || after.at == nullptr || positionBytes.at == nullptr || values.at == nullptr)
         GTEST_SKIP() << "no address space for 2^31 elements";
     const std::vector<std::uint32_t> changed = { 0, 0x7fff'ffff, 0x8000'0000, 0x8000'0040, 0x8000'0080 };
@@ -337,7 +337,7 @@ TEST_P(DiffBackendConformance, PositionsPast2To31)
         std::all_of(values.at, values.at + changed.size(), [](std::byte value) { return value == std::byte { 7 }; }));
 }
 
-TEST(DiffBackends, ScalarComesFirstAndNamesDiffer)
+TEST(Backends, ScalarComesFirstAndNamesDiffer)
 {
     std::vector<std::string> names = builtNames();
     ASSERT_FALSE(names.empty());
@@ -347,7 +347,7 @@ TEST(DiffBackends, ScalarComesFirstAndNamesDiffer)
     EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
 }
 
-TEST(DiffBackends, TheFastestSupportedOneIsChosen)
+TEST(Backends, TheFastestSupportedOneIsChosen)
 {
     const auto chosen = built().choose("");
     ASSERT_TRUE(chosen);
@@ -360,7 +360,7 @@ TEST(DiffBackends, TheFastestSupportedOneIsChosen)
     EXPECT_TRUE(behind);
 }
 
-TEST(DiffBackends, TheForcedOneIsTheOneThatRuns)
+TEST(Backends, TheForcedOneIsTheOneThatRuns)
 {
     for (const auto& backend : built().all()) {
         const auto chosen = built().choose(backend->name());
@@ -375,7 +375,7 @@ TEST(DiffBackends, TheForcedOneIsTheOneThatRuns)
     }
 }
 
-TEST(DiffBackends, AnUnknownNameIsRefusedAndTheKnownOnesAreListed)
+TEST(Backends, AnUnknownNameIsRefusedAndTheKnownOnesAreListed)
 {
     for (const std::string_view name : { "AVX2", "avx", "scalar ", "cuda9" }) {
         const auto chosen = built().choose(name);
@@ -387,9 +387,9 @@ TEST(DiffBackends, AnUnknownNameIsRefusedAndTheKnownOnesAreListed)
 }
 
 #if defined(__x86_64__)
-TEST(DiffBackends, VectorTargetsOfX86RunWhereTheProcessorHasThem)
+TEST(Backends, VectorTargetsOfX86RunWhereTheProcessorHasThem)
 {
-    const DiffBackends builtin = DiffBackends::builtin();
+    const Backends builtin = Backends::builtin();
     EXPECT_EQ(builtin.all().back()->name(), "avx512"); // a build for this very processor may leave out avx2
     const bool avx2 = __builtin_cpu_supports("avx2") != 0;
     const bool avx512 = __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0;

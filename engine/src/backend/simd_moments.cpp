@@ -1,19 +1,19 @@
 // Moments with vectors. As simd_diff.cpp, this file is compiled once per target by foreach_target.h, but with
 // -ffp-contract=off: a square that is not rounded before it is added gives other bits than the reference.
-#include "diff/element_moments.h"
-#include "diff/moments.h"
-#include "diff/simd_targets.h"
+#include "backend/element_moments.h"
+#include "backend/moments.h"
+#include "backend/simd_targets.h"
 
 #include <cassert>
 #include <cstring>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "diff/simd_moments.cpp"
+#define HWY_TARGET_INCLUDE "backend/simd_moments.cpp"
 #include <hwy/foreach_target.h> // before highway.h
 #include <hwy/highway.h>
 
-#include "diff/simd_groups-inl.h" // behind highway.h
+#include "backend/simd_groups-inl.h" // behind highway.h
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 // the baseline of x86, for which we have our own scalar code
 
@@ -25,7 +25,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// A row holds one element for each sum; a stripe is looked through for what is rare before its squares are added.
-constexpr std::size_t RowElements = DiffBackend::MomentLanes;
+constexpr std::size_t RowElements = Backend::MomentLanes;
 constexpr std::size_t StripeRows = 8;
 constexpr std::size_t StripeElements = StripeRows * RowElements;
 constexpr std::size_t StripeGroups = StripeElements / GroupElements;
@@ -391,7 +391,7 @@ private:
     MomentSums& m_sums;
     HWY_ALIGN double m_maxAbs[RowElements] = {};
     HWY_ALIGN Bits m_maxUlp[RowElements] = {};
-    std::uint32_t m_positions[ChunkElements + DiffBackend::SlackElements]; ///< in the chunk, of elements that differ
+    std::uint32_t m_positions[ChunkElements + Backend::SlackElements]; ///< in the chunk, of elements that differ
 };
 
 template <class Format> DiffMoments measureAs(const Format& format, ByteSpan before, ByteSpan after)
@@ -412,7 +412,7 @@ template <class Format> DiffMoments measureAs(const Format& format, ByteSpan bef
 DiffMoments measure(ByteSpan before, ByteSpan after, Dtype dtype) noexcept
 {
     assert(before.size() == after.size() && before.size() * 8 % bitsOf(dtype) == 0);
-    assert(before.size() * 8 / bitsOf(dtype) <= DiffBackend::MomentElements);
+    assert(before.size() * 8 / bitsOf(dtype) <= Backend::MomentElements);
     DiffMoments out;
     withNumbers(
         dtype, [&](auto format) { out = measureAs(format, before, after); },

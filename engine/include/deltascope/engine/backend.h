@@ -38,9 +38,9 @@ struct DiffMoments {
 /// Any thread; those of the processor are stateless and allocate nothing. For all operations: `elementBytes` is 1, 2, 4
 /// or 8; both stretches have the same length, a multiple of it; no address needs to be aligned; not a byte outside the
 /// inputs is read.
-class DiffBackend {
+class Backend {
 public:
-    virtual ~DiffBackend() = default;
+    virtual ~Backend() = default;
     /// "scalar", "avx2", "avx512", "simd" (the vectors of another architecture), "cuda": what DELTASCOPE_DIFF_BACKEND
     /// names.
     virtual std::string_view name() const noexcept = 0;
@@ -97,28 +97,28 @@ bool isNumber(Dtype dtype) noexcept;
 
 /// Elements whose bits differ between two equally long blocks, of any type; those of 4 or 6 bits are packed from the
 /// low bit up.
-std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
+std::uint64_t countDifferent(const Backend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept;
 
 /// The backends that a program has. A value; copies share the backends.
-class DiffBackends {
+class Backends {
 public:
     /// From slow to fast, the scalar one first; some may not be supported here.
-    explicit DiffBackends(std::vector<std::shared_ptr<const DiffBackend>> all)
+    explicit Backends(std::vector<std::shared_ptr<const Backend>> all)
         : m_all(std::move(all))
     {
     }
     /// Those of the processor that were built.
-    static DiffBackends builtin();
+    static Backends builtin();
     /// These and one more, which is used by its name alone.
-    DiffBackends with(std::shared_ptr<const DiffBackend> backend) const;
+    Backends with(std::shared_ptr<const Backend> backend) const;
 
-    const std::vector<std::shared_ptr<const DiffBackend>>& all() const noexcept { return m_all; }
+    const std::vector<std::shared_ptr<const Backend>>& all() const noexcept { return m_all; }
     /// The backend to use: the one that `forced` names, or the fastest that this machine runs if it is empty.
     /// Errors: Usage (no such backend; the text lists them), Unsupported (this machine cannot run it).
-    Result<std::shared_ptr<const DiffBackend>> choose(std::string_view forced) const;
+    Result<std::shared_ptr<const Backend>> choose(std::string_view forced) const;
 
 private:
-    std::vector<std::shared_ptr<const DiffBackend>> m_all;
+    std::vector<std::shared_ptr<const Backend>> m_all;
 };
 
 } // namespace deltascope

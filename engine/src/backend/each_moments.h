@@ -1,16 +1,16 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include <algorithm>
 
 namespace deltascope {
 
 /// Calls `use` with the moments of each block of two stretches of a type of numbers, in order. The stretches begin at a
-/// multiple of DiffBackend::MomentElements in their tensor.
-template <class Use> void forEachMoments(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype, Use use)
+/// multiple of Backend::MomentElements in their tensor.
+template <class Use> void forEachMoments(const Backend& backend, ByteSpan a, ByteSpan b, Dtype dtype, Use use)
 {
-    const std::size_t blockBytes = DiffBackend::MomentElements * bitsOf(dtype) / 8;
+    const std::size_t blockBytes = Backend::MomentElements * bitsOf(dtype) / 8;
     for (std::size_t at = 0; at < a.size(); at += blockBytes) {
         const std::size_t bytes = std::min(blockBytes, a.size() - at);
         use(backend.moments(a.subspan(at, bytes), b.subspan(at, bytes), dtype));

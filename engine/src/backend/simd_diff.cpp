@@ -1,22 +1,22 @@
 // The vector backends. This file is compiled once per target by foreach_target.h, each time with the instructions of
 // that target for the code between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE only; no compiler flag is needed or
 // allowed.
-#include "diff/moments.h"
-#include "diff/scalar_apply.h"
-#include "diff/scalar_diff.h"
-#include "diff/simd_targets.h"
+#include "backend/moments.h"
+#include "backend/scalar_apply.h"
+#include "backend/scalar_diff.h"
+#include "backend/simd_targets.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "diff/simd_diff.cpp"
+#define HWY_TARGET_INCLUDE "backend/simd_diff.cpp"
 #include <hwy/foreach_target.h> // before highway.h
 #include <hwy/highway.h>
 
-#include "diff/simd_apply-inl.h" // behind highway.h
-#include "diff/simd_groups-inl.h"
+#include "backend/simd_apply-inl.h" // behind highway.h
+#include "backend/simd_groups-inl.h"
 
 #ifndef DELTASCOPE_DIFF_KERNELS
 #define DELTASCOPE_DIFF_KERNELS
@@ -24,7 +24,7 @@
 namespace deltascope {
 namespace {
 
-/// What one target does for one element width; the contract is that of DiffBackend, lengths are in elements.
+/// What one target does for one element width; the contract is that of Backend, lengths are in elements.
 template <class Word> struct DiffKernels {
     std::uint64_t (*count)(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements);
     std::size_t (*extract)(const std::uint8_t* before, const std::uint8_t* after, std::size_t elements,
@@ -140,7 +140,7 @@ namespace deltascope {
 
 namespace {
 
-class SimdDiff final : public DiffBackend {
+class SimdDiff final : public Backend {
 private:
     static const std::uint8_t* bytesOf(ByteSpan span) noexcept
     {
@@ -248,9 +248,9 @@ private:
 
 // Not HWY_EXPORT and HWY_DYNAMIC_DISPATCH: these call the best target only, but here each must be selectable by name,
 // so the tables are taken from the targets' namespaces.
-std::vector<std::shared_ptr<const DiffBackend>> makeSimdDiffs()
+std::vector<std::shared_ptr<const Backend>> makeSimdDiffs()
 {
-    std::vector<std::shared_ptr<const DiffBackend>> all;
+    std::vector<std::shared_ptr<const Backend>> all;
 #if HWY_ARCH_X86
 #if HWY_TARGETS & HWY_AVX2
     all.push_back(std::make_shared<SimdDiff>("avx2", HWY_AVX2, N_AVX2::Target));

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 namespace deltascope {
 
-/// As DiffBackend::moments().
+/// As Backend::moments().
 using MeasureMoments = DiffMoments (*)(ByteSpan before, ByteSpan after, Dtype dtype) noexcept;
 
 DiffMoments scalarMoments(ByteSpan before, ByteSpan after, Dtype dtype) noexcept;

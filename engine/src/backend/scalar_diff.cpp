@@ -1,7 +1,7 @@
-#include "diff/scalar_diff.h"
+#include "backend/scalar_diff.h"
 
-#include "diff/moments.h"
-#include "diff/scalar_apply.h"
+#include "backend/moments.h"
+#include "backend/scalar_apply.h"
 
 #include <cassert>
 #include <cstring>
@@ -56,7 +56,7 @@ template <class Word> std::uint64_t xorWords(ByteSpan before, ByteSpan after, Mu
     return count;
 }
 
-class ScalarDiff final : public DiffBackend {
+class ScalarDiff final : public Backend {
 public:
     std::string_view name() const noexcept override { return "scalar"; }
     bool isSupportedHere() const noexcept override { return true; }
@@ -124,6 +124,6 @@ public:
 
 } // namespace
 
-std::shared_ptr<const DiffBackend> makeScalarDiff() { return std::make_shared<ScalarDiff>(); }
+std::shared_ptr<const Backend> makeScalarDiff() { return std::make_shared<ScalarDiff>(); }
 
 } // namespace deltascope

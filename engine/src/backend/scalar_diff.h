@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include <memory>
 #include <vector>
@@ -8,9 +8,9 @@
 namespace deltascope {
 
 /// The reference: one element after the other, in plain C++.
-std::shared_ptr<const DiffBackend> makeScalarDiff();
+std::shared_ptr<const Backend> makeScalarDiff();
 
 /// One backend per vector target that this build holds, from narrow to wide; none of them needs to be supported here.
-std::vector<std::shared_ptr<const DiffBackend>> makeSimdDiffs();
+std::vector<std::shared_ptr<const Backend>> makeSimdDiffs();
 
 } // namespace deltascope

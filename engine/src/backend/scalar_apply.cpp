@@ -1,7 +1,7 @@
-#include "diff/scalar_apply.h"
+#include "backend/scalar_apply.h"
 
-#include "diff/add_elements.h"
-#include "diff/nan_rule.h"
+#include "backend/add_elements.h"
+#include "backend/nan_rule.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -359,7 +359,7 @@ PatchCounts scalarApply(const PatchPiece& piece, MutableByteSpan block, Dtype dt
     return withOps(dtype, [&](const auto& ops) { return applyWith(ops, piece, block); });
 }
 
-std::uint64_t countDifferent(const DiffBackend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept
+std::uint64_t countDifferent(const Backend& backend, ByteSpan a, ByteSpan b, Dtype dtype) noexcept
 {
     const unsigned bits = bitsOf(dtype);
     return bits % 8 == 0 ? backend.count(a, b, bits / 8) : PackedOps(bits).different(a, b);

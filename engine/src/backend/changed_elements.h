@@ -1,6 +1,6 @@
 #pragma once
 
-#include "deltascope/engine/diff_backend.h"
+#include "deltascope/engine/backend.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,7 +13,7 @@ namespace deltascope {
 class ChangedElements {
 public:
     /// `backend` outlives it.
-    explicit ChangedElements(const DiffBackend& backend)
+    explicit ChangedElements(const Backend& backend)
         : m_backend(backend)
     {
     }
@@ -21,7 +21,7 @@ public:
     /// Their positions in two equally long blocks, ascending; valid until the next call.
     std::span<const std::uint32_t> find(ByteSpan a, ByteSpan b, unsigned elementBytes)
     {
-        const std::size_t room = a.size() / elementBytes + DiffBackend::SlackElements;
+        const std::size_t room = a.size() / elementBytes + Backend::SlackElements;
         m_positions.resize(std::max(m_positions.size(), room));
         m_values.resize(std::max(m_values.size(), room * elementBytes));
         const std::size_t found = m_backend.extract(a, b, elementBytes, m_positions.data(), m_values.data());
@@ -32,7 +32,7 @@ public:
     ByteSpan values() const { return ByteSpan(m_values).first(m_valueBytes); }
 
 private:
-    const DiffBackend& m_backend;
+    const Backend& m_backend;
     std::vector<std::uint32_t> m_positions;
     std::vector<std::byte> m_values;
     std::size_t m_valueBytes = 0;
