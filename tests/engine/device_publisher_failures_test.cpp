@@ -113,29 +113,86 @@ TEST_F(FromDevice, ABitThatTurnsOnTheWayIsNeverPut)
         EXPECT_TRUE(stateOf(into, 1) == second) << at;
     }
     EXPECT_EQ(refused, 6); // four tensors, the short one again to be hashed, and the digests of the others
-    std::uint64_t copies = 1; // of a later step: the copy that the device keeps
+    std::uint64_t copies = 1; // of the first step: what the device keeps
     for (std::uint64_t at = 1; at <= copies; ++at) {
         const std::string into = folder.path(fmt::format("copy-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        test::FakeDriverPlan plan;
+        plan.flipAtDeviceCopy = at;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "a");
+        expectRefused(outcome);
+        EXPECT_NE(outcome.find("tensor \""), std::string::npos) << outcome;
+        copies = test::counts().deviceCopies;
+        test::plan({});
+        trainer.hold(second);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        EXPECT_EQ(publisher.step.step, 1);
+        EXPECT_EQ(publisher.step.proven, 1);
+        EXPECT_TRUE(stateOf(into, 1) == second) << at;
+    }
+    EXPECT_EQ(copies, 4U);
+    refused = 0;
+    downloads = 1; // of a later step: what changed, and where
+    for (std::uint64_t at = 1; at <= downloads; ++at) {
+        const std::string into = folder.path(fmt::format("later-{}", at));
         Open publisher(optionsFor(into));
         trainer.hold(first);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
         trainer.hold(second);
         test::FakeDriverPlan plan;
-        plan.flipAtDeviceCopy = at;
+        plan.flipAtDownload = at;
         test::plan(plan);
         const std::string outcome = publisher.publish(trainer.tensors(), "b");
-        expectRefused(outcome);
-        EXPECT_NE(outcome.find("tensor \""), std::string::npos) << outcome;
-        copies = test::counts().deviceCopies;
+        downloads = std::max(downloads, test::counts().downloads);
         test::plan({});
+        if (outcome.empty()) {
+            EXPECT_TRUE(stateOf(into, 2) == second) << at;
+            continue;
+        }
+        expectRefused(outcome);
+        ++refused;
         trainer.hold(third);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "");
         EXPECT_EQ(publisher.step.step, 2);
         EXPECT_EQ(publisher.step.changed_elements, differences(first, third));
-        EXPECT_EQ(publisher.step.proven, 1);
         EXPECT_TRUE(stateOf(into, 2) == third) << at;
     }
-    EXPECT_EQ(copies, 4U);
+    // How many changed, the blocks, positions, values, sums, the short tensor to be hashed, and the digests of the
+    // others.
+    EXPECT_EQ(refused, 7);
+}
+
+/// As a defect of a kernel or of the device would do it.
+TEST_F(FromDevice, AKernelThatDoesNothingIsNoticed)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does what it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    const Model third = trained(second, 3);
+    std::uint64_t launches = 1;
+    for (std::uint64_t at = 1; at <= launches; ++at) {
+        const std::string into = folder.path(fmt::format("run-{}", at));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        trainer.hold(third);
+        test::FakeDriverPlan plan;
+        plan.skipLaunch = at;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "c");
+        launches = test::counts().launches;
+        test::plan({});
+        EXPECT_EQ(outcome.substr(0, 10), "DS-DIGEST:") << at << ' ' << outcome;
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "d"), "");
+        EXPECT_EQ(publisher.step.changed_elements, differences(second, third));
+        EXPECT_TRUE(stateOf(into, 3) == third) << at;
+    }
+    EXPECT_EQ(launches, 3U); // what changed, sums of the copy, and its hashes
 }
 
 } // namespace

@@ -82,6 +82,10 @@ inline std::uint64_t differences(const Model& a, const Model& b)
     return count;
 }
 
+/// What comes down from a device that keeps a copy: 2 bytes and an element for each change, a place and a sum for each
+/// of the 7 blocks of 16384 elements, and how many changed.
+inline std::uint64_t bytesDownFor(std::uint64_t changed) { return changed * 4 + 7 * (16 + 4) + 8; }
+
 inline std::string fileOf(const Model& model)
 {
     std::vector<FileTensor> tensors;

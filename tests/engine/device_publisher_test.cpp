@@ -37,7 +37,7 @@ TEST_F(FromDevice, EveryStepOfARunIsWhatTheTensorsHeld)
                         continue;
                     const std::uint64_t changed = differences(models[i - 1], models[i]);
                     EXPECT_EQ(publisher.step.changed_elements, changed);
-                    EXPECT_EQ(publisher.step.bytes_down, keep == DS_KEEP_ON_DEVICE ? changed * 4 : 122640U);
+                    EXPECT_EQ(publisher.step.bytes_down, keep == DS_KEEP_ON_DEVICE ? bytesDownFor(changed) : 122640U);
                 }
             }
             for (std::size_t i = 0; i < models.size(); ++i)
@@ -64,7 +64,7 @@ TEST_F(FromDevice, AStepWithoutChangesIsNotPutAndTheNextOneIs)
     EXPECT_EQ(stateOf(into, 2), next);
 }
 
-TEST_F(FromDevice, MoreChangesThanThereIsRoomForComeDownInASecondCall)
+TEST_F(FromDevice, MoreChangesThanThereIsRoomForComeDownInSeveralPasses)
 {
     const std::string into = folder.path("run");
     Open publisher(optionsFor(into));
@@ -75,6 +75,37 @@ TEST_F(FromDevice, MoreChangesThanThereIsRoomForComeDownInASecondCall)
     ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
     EXPECT_EQ(publisher.step.changed_elements, differences(firstModel(1), all));
     EXPECT_EQ(stateOf(into, 2), all);
+}
+
+TEST_F(FromDevice, ChangesComeDownInPartsWhereTheDeviceHasNoMoreRoom)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model all = firstModel(2);
+    std::uint64_t calls = 1;
+    int withLessRoom = 0;
+    for (std::uint64_t call = 1; call <= calls; ++call) {
+        const std::string into = folder.path(fmt::format("run-{}", call));
+        Open publisher(optionsFor(into));
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(all);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = call;
+        plan.failWith = cuda::OutOfMemory;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        const std::string failed = test::counts().failed;
+        calls = failed.empty() ? call : call + 1;
+        test::plan({});
+        if (!outcome.empty())
+            continue;
+        EXPECT_EQ(publisher.step.changed_elements, differences(first, all)) << failed;
+        EXPECT_TRUE(stateOf(into, 2) == all) << failed;
+        withLessRoom += failed == "cuMemAlloc" ? 1 : 0;
+    }
+    EXPECT_GT(withLessRoom, 0);
 }
 
 TEST_F(FromDevice, AnotherPublisherGoesOnBehindTheRun)

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/engine/device_module.h"
+
 #include <cstdint>
 
 // What kernels are launched with, and what they write: plain values, the same on host and device.
@@ -16,18 +18,14 @@ constexpr std::uint32_t BlockElements = 16384;
 struct PairJob {
     Address before;
     Address after;
-    Address out; ///< xor only: where the mask goes
+    Address out; ///< xor: where the mask goes; extract: where the new bits of what changed go, too; 0: nowhere
     std::uint64_t elements;
     std::uint64_t firstBlock;
 };
 
-/// Where the changes of a block are in `positions` and `values`.
-struct BlockChanges {
-    std::uint64_t first; ///< in elements; NoRoom where they would not fit
-    std::uint32_t count;
-    std::uint32_t reserved;
-};
-constexpr std::uint64_t NoRoom = ~std::uint64_t { 0 };
+/// What extract finds in a block, and where that is in `positions` and `values`: a DeviceFoundBlock.
+using BlockChanges = DeviceFoundBlock;
+constexpr std::uint64_t NoRoom = DeviceFoundBlock::NoRoom;
 
 struct CountArguments {
     Address jobs; ///< PairJob

@@ -38,6 +38,13 @@ template <class Word> void xorInto(std::uint32_t blocks, std::uint32_t threads, 
              [&](const HostWarp& warp, std::uint64_t block) { xorBlock<HostWarp, Word>(warp, arguments, block); });
 }
 
+template <class Word> void sum(std::uint32_t blocks, std::uint32_t threads, const void* from)
+{
+    const auto& arguments = *static_cast<const CountArguments*>(from);
+    eachTile(arguments.blocks, blocks, threads,
+             [&](const HostWarp& warp, std::uint64_t block) { sumBlock<HostWarp, Word>(warp, arguments, block); });
+}
+
 template <class Word> void extract(std::uint32_t blocks, std::uint32_t threads, const void* from)
 {
     const auto& arguments = *static_cast<const ExtractArguments*>(from);
@@ -87,6 +94,7 @@ const HostKernel* hostKernel(std::string_view name)
 #define KERNEL(bytes, Word)                                                                                            \
     { "count_" #bytes, { count<Word>, sizeof(CountArguments) } },                                                      \
         { "xor_" #bytes, { xorInto<Word>, sizeof(CountArguments) } },                                                  \
+        { "sum_" #bytes, { sum<Word>, sizeof(CountArguments) } },                                                      \
         { "extract_" #bytes, { extract<Word>, sizeof(ExtractArguments) } },                                            \
         { "assign_" #bytes, { assign<Word>, sizeof(AssignArguments) } },                                               \
         { "replay_" #bytes, { replay<Word>, sizeof(ReplayArguments) } },

@@ -36,6 +36,12 @@ template <class Work> __device__ void eachTile(std::uint64_t tiles, Work work)
             xorBlock<DeviceWarp, Word>(warp, arguments, block);                                                        \
         });                                                                                                            \
     }                                                                                                                  \
+    extern "C" __global__ void __launch_bounds__(256) sum_##bytes(const __grid_constant__ CountArguments arguments)    \
+    {                                                                                                                  \
+        eachTile(arguments.blocks, [&](const DeviceWarp& warp, std::uint64_t block) {                                  \
+            sumBlock<DeviceWarp, Word>(warp, arguments, block);                                                        \
+        });                                                                                                            \
+    }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(extractWarps<Word>() * Lanes)                                         \
         extract_##bytes(const __grid_constant__ ExtractArguments arguments)                                            \
     {                                                                                                                  \

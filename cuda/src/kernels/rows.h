@@ -74,6 +74,17 @@ DELTASCOPE_TILE Vector<Word> loadVector(const Word* from, std::uint32_t at, std:
     return vector;
 }
 
+/// What the 16 bytes from element `at` of a block on add to its sum (DeviceModule::sums).
+template <class Word> DELTASCOPE_TILE std::uint32_t sumOf(const Vector<Word>& vector, std::uint32_t at)
+{
+    constexpr std::uint32_t Parts = 4;
+    std::uint32_t factor = 2 * Parts * (at / Vector<Word>::Words) + 1;
+    std::uint32_t sum = 0;
+    for (unsigned i = 0; i < Parts; ++i, factor += 2)
+        sum += vector.parts[i] * factor;
+    return sum;
+}
+
 /// Bit i: word i differs.
 template <class Word> DELTASCOPE_TILE std::uint32_t changedWords(const Vector<Word>& a, const Vector<Word>& b)
 {

@@ -22,7 +22,8 @@ bool endsContext(Status status)
 }
 
 constexpr const char* KernelNames[] = {
-#define KERNEL(bytes, Word) "count_" #bytes, "xor_" #bytes, "extract_" #bytes, "assign_" #bytes, "replay_" #bytes,
+#define KERNEL(bytes, Word)                                                                                            \
+    "count_" #bytes, "xor_" #bytes, "sum_" #bytes, "extract_" #bytes, "assign_" #bytes, "replay_" #bytes,
     DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
 #undef KERNEL
 #define KERNEL(type) "moments_" #type,

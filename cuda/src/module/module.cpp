@@ -182,6 +182,18 @@ std::int32_t xorInto(DeviceQueueHandle* queue, const DevicePair* pairs, std::uin
     return guarded(fault, [&] { return queue->queue->xorInto({ pairs, pairCount }, elementBytes, different); });
 }
 
+std::int32_t find(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                  std::uint32_t elementBytes, const DeviceFound* found, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->find({ pairs, pairCount }, elementBytes, *found); });
+}
+
+std::int32_t sums(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                  std::uint32_t elementBytes, std::uint32_t* sums, DeviceFault* fault)
+{
+    return guarded(fault, [&] { return queue->queue->sums({ pairs, pairCount }, elementBytes, sums); });
+}
+
 std::int32_t moments(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount, std::uint32_t dtype,
                      void* moments, DeviceFault* fault)
 {
@@ -243,6 +255,8 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     count,
                                     extract,
                                     xorInto,
+                                    find,
+                                    sums,
                                     moments,
                                     assign,
                                     replay,

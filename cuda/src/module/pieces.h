@@ -42,7 +42,7 @@ public:
             const std::uint64_t elements = std::min(left, (m_most - blocks) * BlockElements);
             if (elements > 0) {
                 const std::uint64_t at = m_element * m_elementBytes;
-                const PairJob job { pair.before + at, pair.after + at, pair.out + at, elements, blocks };
+                const PairJob job { pair.before + at, pair.after + at, pair.out ? pair.out + at : 0, elements, blocks };
                 pieces.push_back(Piece { m_pair, m_element, job, blocksOf(elements) });
                 blocks += pieces.back().blocks;
             }

@@ -35,6 +35,8 @@ public:
 
     Result<void> count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);
     Result<void> xorInto(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);
+    Result<void> find(std::span<const DevicePair> pairs, std::uint32_t elementBytes, const DeviceFound& found);
+    Result<void> sums(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint32_t* sums);
     Result<void> extract(std::span<const DevicePair> pairs, std::uint32_t elementBytes, DeviceChanges* changes);
     Result<void> moments(std::span<const DevicePair> pairs, Dtype dtype, DiffMoments* moments);
     Result<void> assign(std::span<const DeviceAssign> jobs, std::uint32_t elementBytes, bool isXor,
@@ -53,6 +55,8 @@ private:
         , m_arena(device)
     {
     }
+    /// A count of 32 bits for each block of one launch, once wait() has brought them down.
+    Result<Arena::Place> launchCounts(const char* kernel, const std::vector<Piece>& pieces, std::uint32_t elementBytes);
     Result<void> countInto(const char* kernel, std::span<const DevicePair> pairs, std::uint32_t elementBytes,
                            std::uint64_t* different);
     struct Extraction;

@@ -7,11 +7,13 @@
 #include <cstring>
 #include <utility>
 
-// What Queue does with pairs of stretches: counts, finds and xors what differs.
+// What Queue does with pairs of stretches: counts, finds and xors what differs, and sums blocks.
 
 namespace deltascope::cuda {
 
 namespace {
+
+constexpr std::uint64_t MostCounted = 1 << 18; ///< blocks of one launch: 1 MiB of counts
 
 unsigned extractThreads(std::uint32_t elementBytes)
 {
@@ -39,23 +41,29 @@ Result<void> Queue::xorInto(std::span<const DevicePair> pairs, std::uint32_t ele
     return countInto("xor", pairs, elementBytes, different);
 }
 
+Result<Arena::Place> Queue::launchCounts(const char* kernel, const std::vector<Piece>& pieces,
+                                         std::uint32_t elementBytes)
+{
+    const std::uint64_t blocks = blocksOf(pieces);
+    const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
+    DS_TRY(const Table jobs, table(pieces, bytes));
+    DS_TRY(const Arena::Place counts, results(bytes));
+    CountArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, counts.device };
+    DS_CHECK(
+        launch(widthName(kernel, elementBytes), (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads, &arguments));
+    DS_CHECK(bringDown(counts, bytes));
+    return counts;
+}
+
 Result<void> Queue::countInto(const char* kernel, std::span<const DevicePair> pairs, std::uint32_t elementBytes,
                               std::uint64_t* different)
 {
-    constexpr std::uint64_t MostBlocks = 1 << 18; // 1 MiB of counts
     std::fill_n(different, pairs.size(), 0);
     const Current current(m_device);
     DS_CHECK(current.check());
-    Launches launches(pairs, elementBytes, MostBlocks);
+    Launches launches(pairs, elementBytes, MostCounted);
     for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
-        const std::uint64_t blocks = blocksOf(pieces);
-        const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
-        DS_TRY(const Table jobs, table(pieces, bytes));
-        DS_TRY(const Arena::Place counts, results(bytes));
-        CountArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, counts.device };
-        DS_CHECK(launch(widthName(kernel, elementBytes), (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads,
-                        &arguments));
-        DS_CHECK(bringDown(counts, bytes));
+        DS_TRY(const Arena::Place counts, launchCounts(kernel, pieces, elementBytes));
         m_deliveries.push_back([pieces = std::move(pieces), counts, different]() -> Result<void> {
             const auto* const ofBlocks = static_cast<const std::uint32_t*>(counts.host);
             for (const Piece& piece : pieces) {
@@ -64,6 +72,45 @@ Result<void> Queue::countInto(const char* kernel, std::span<const DevicePair> pa
             }
             return {};
         });
+    }
+    return {};
+}
+
+Result<void> Queue::sums(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint32_t* sums)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    Launches launches(pairs, elementBytes, MostCounted);
+    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
+        const std::uint64_t blocks = blocksOf(pieces);
+        const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
+        DS_TRY(const Arena::Place made, launchCounts("sum", pieces, elementBytes));
+        m_deliveries.push_back([made, bytes, to = sums]() -> Result<void> {
+            std::memcpy(to, made.host, bytes);
+            return {};
+        });
+        sums += blocks;
+    }
+    return {};
+}
+
+Result<void> Queue::find(std::span<const DevicePair> pairs, std::uint32_t elementBytes, const DeviceFound& found)
+{
+    constexpr std::uint64_t MostBlocks = 1 << 20; // 2^34 elements, 4 MiB of their jobs
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    DS_CHECK(m_device.check(m_device.driver().memsetD8Async(found.used, 0, sizeof(std::uint64_t), m_stream),
+                            "cuMemsetD8Async"));
+    Address places = found.blocks;
+    Launches launches(pairs, elementBytes, MostBlocks);
+    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
+        const std::uint64_t blocks = blocksOf(pieces);
+        DS_TRY(const Table jobs, table(pieces, 0));
+        ExtractArguments arguments { jobs.jobs,       jobs.jobOfBlock, blocks,     places,
+                                     found.positions, found.values,    found.room, found.used };
+        DS_CHECK(launch(widthName("extract", elementBytes), blocks, extractThreads(elementBytes), &arguments));
+        places += blocks * sizeof(BlockChanges);
     }
     return {};
 }
@@ -93,6 +140,8 @@ struct Queue::Extraction {
 
 Result<void> Queue::extractPieces(std::vector<Piece> pieces, std::uint32_t elementBytes, DeviceChanges* changes)
 {
+    for (Piece& piece : pieces)
+        piece.job.out = 0;
     if (std::exchange(m_isExtracting, true)) // what the one before found lies where this one's would
         DS_CHECK(wait());
     const std::uint64_t blocks = blocksOf(pieces);

@@ -19,8 +19,8 @@
  *
  * Functions return 0, or another number and fill the error. Structs begin with their own size, which the caller sets:
  * later versions have more fields behind, and 0 means their default. A publisher belongs to one thread at a time.
- * Memory: the model once on the host, and once more on the device where that is asked for; while a step is put, also
- * what changed.
+ * Memory: the model once on the host, and once more on the device where that is asked for, with a tenth of it or less
+ * for what changes; while a step is put, also what changed.
  */
 
 #include <stddef.h>
@@ -46,7 +46,7 @@ typedef struct DsError {
 } DsError;
 
 typedef enum DsKeep {
-    DS_KEEP_ON_DEVICE = 0, /* a copy of the model on the device: only what changed comes down */
+    DS_KEEP_ON_DEVICE = 0, /* a copy of the model on the device: what changed comes down once the caller goes on */
     DS_KEEP_ON_HOST = 1 /* none: all of the model comes down at each step */
 } DsKeep;
 
@@ -102,8 +102,8 @@ DS_DEVICE_API int ds_device_publish(DsDevicePublisher* publisher, const DsDevice
                                     void* stream, const char* origin, DsError* error);
 
 /* Waits until the step that was taken last is put. Errors: DS-SUSPECT-VALUES, DS-DIGEST (what came down is not what the
- * device has), DS-EXISTS, those of stores; the next step
- * then holds its changes, too. */
+ * device has), DS-EXISTS, DS-IO and DS-NOSPACE of the device, those of stores; the next step then holds its changes,
+ * too. */
 DS_DEVICE_API int ds_device_wait(DsDevicePublisher* publisher, DsDeviceStep* step, DsError* error);
 
 /* Waits for what is being put, and gives the lease back. Null: nothing. */

@@ -55,14 +55,18 @@ struct DevicePublisher::Parts {
     bool isNoticeSaid = false;
     bool hashesOnDevice = true;
 
-    Result<DevicePublication> put(const std::optional<DeviceChangeSet>& changes, const std::string& origin,
-                                  DevicePublication publication)
+    Result<DevicePublication> put(bool isFirst, const std::string& origin, DevicePublication publication)
     {
+        std::optional<DeviceChangeSet> changes;
+        if (!isFirst) {
+            DS_TRY(changes, kept->collect());
+            publication.bytesDown = changes->bytesDown;
+        }
         std::vector<BorrowedTensor> tensors;
         for (std::size_t i = 0; i < kept->tensors().size(); ++i)
             tensors.push_back({ kept->tensors()[i], kept->bytesOf(i) });
         DS_TRY(const std::unique_ptr<State> state, stateOfMemory("the memory of the trainer", std::move(tensors)));
-        if (!changes) { // the run tells what was published before, if anything was
+        if (isFirst) { // the run tells what was published before, if anything was
             DS_TRY(publication.version, publishProven(nullptr, *state, origin, publication));
             return publication;
         }
@@ -161,21 +165,20 @@ Result<void> DevicePublisher::publish(std::vector<DeviceTensor> tensors, void* s
     parts.finish();
     const std::int64_t begun = steadyNowUs();
     DevicePublication publication;
-    std::optional<DeviceChangeSet> changes;
+    const bool isFirst = !parts.isKept;
     parts.ended.reset();
-    if (!parts.isKept) {
+    if (isFirst) {
         DS_TRY(publication.bytesDown, parts.kept->begin(std::move(tensors), stream));
     } else {
-        DS_TRY(changes, parts.kept->compare(std::move(tensors), stream));
-        publication.bytesDown = changes->bytesDown;
+        DS_CHECK(parts.kept->compare(std::move(tensors), stream));
     }
     publication.notices = parts.newNotices();
     publication.blockedUs = steadyNowUs() - begun;
-    parts.running = std::async(std::launch::async,
-                               [&parts, changes = std::move(changes), origin = std::move(origin),
-                                publication = std::move(publication)]() mutable {
-                                   return parts.put(changes, origin, std::move(publication));
-                               });
+    parts.running =
+        std::async(std::launch::async,
+                   [&parts, isFirst, origin = std::move(origin), publication = std::move(publication)]() mutable {
+                       return parts.put(isFirst, origin, std::move(publication));
+                   });
     return {};
 }
 

@@ -24,7 +24,7 @@ struct DevicePublisherOptions {
 struct DevicePublication {
     PublishedVersion version;
     std::uint64_t bytesDown = 0; ///< that came from the device
-    std::int64_t blockedUs = 0; ///< how long publish() took
+    std::int64_t blockedUs = 0; ///< how long publish() took, once the step before was put
     bool isProven = false; ///< the device has hashed its copy, and the step has the same root
     std::vector<Error> notices;
 };

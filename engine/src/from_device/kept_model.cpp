@@ -4,23 +4,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <utility>
 
 namespace deltascope {
 
 namespace {
-
-/// Elements of a pair that are compared at once: positions within it have 32 bits.
-constexpr std::uint64_t PieceElements = std::uint64_t { 1 } << 26;
-/// Elements of one call: what it finds waits in memory for it.
-constexpr std::uint64_t BatchElements = std::uint64_t { 1 } << 28;
-/// Room for one changed element of so many; where more changed, the piece is searched once more.
-constexpr std::uint64_t ExpectedOf = 32;
-/// What comes down at a time, into one of two places. A whole number of elements of every type, and of blocks.
-constexpr std::size_t StagedBytes = std::size_t { 12 } << 20;
-
-std::uint64_t elementsOf(const TensorInfo& tensor) { return tensor.bytes() / changedElementBytes(tensor.dtype); }
 
 void sortByName(std::vector<DeviceTensor>& tensors)
 {
@@ -38,6 +26,14 @@ Digest128 canonical(const DeviceDigest& digest)
         bytes[HalfBytes + i] = static_cast<std::byte>(digest.low >> (8 * (HalfBytes - 1 - i)));
     }
     return bytes;
+}
+
+std::vector<DeviceStretch> stretchesOf(const std::vector<DeviceTensor>& tensors)
+{
+    std::vector<DeviceStretch> stretches;
+    for (const DeviceTensor& tensor : tensors)
+        stretches.push_back({ tensor.address, tensor.info.bytes() });
+    return stretches;
 }
 
 std::string describe(const TensorInfo& tensor)
@@ -81,64 +77,29 @@ KeptModel::KeptModel(OpenQueue openQueue, std::shared_ptr<const Backend> process
 
 void KeptModel::closeQueue() noexcept
 {
-    m_queue.reset();
+    m_queue.reset(); // frees what was allocated, once what was submitted is done
     m_device.clear();
-    m_staged = {};
+    m_found.reset();
+    m_reads.close();
     m_deviceIsCurrent = false;
-}
-
-Result<void> KeptModel::openStaging()
-{
-    if (!m_staged[0].empty())
-        return {};
-    void* pinned = nullptr;
-    const Result<void> granted =
-        m_queue->call(m_queue->module().allocateHost, std::uint64_t { 2 * StagedBytes }, &pinned);
-    if (!granted && granted.error().code != Code::NoSpace)
-        return granted;
-    if (!granted)
-        m_pageable.resize(2 * StagedBytes);
-    const MutableByteSpan all(granted ? static_cast<std::byte*>(pinned) : m_pageable.data(), 2 * StagedBytes);
-    m_staged = { all.first(StagedBytes), all.subspan(StagedBytes) };
-    return {};
-}
-
-Result<void> KeptModel::eachPart(const std::vector<DeviceTensor>& tensors, const TakePart& take)
-{
-    struct Part {
-        std::size_t tensor;
-        std::uint64_t at, bytes;
-    };
-    std::vector<Part> parts;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const std::uint64_t all = tensors[i].info.bytes();
-        for (std::uint64_t at = 0; at < all; at += StagedBytes)
-            parts.push_back({ i, at, std::min<std::uint64_t>(StagedBytes, all - at) });
-    }
-    Use use(*this);
-    DS_CHECK(openStaging());
-    const auto fetch = [&](std::size_t n) {
-        return m_queue->fetch(m_staged[n % 2].first(parts[n].bytes), tensors[parts[n].tensor].address + parts[n].at);
-    };
-    if (!parts.empty())
-        DS_CHECK(fetch(0));
-    for (std::size_t n = 0; n < parts.size(); ++n) {
-        DS_CHECK(m_queue->wait());
-        if (n + 1 < parts.size())
-            DS_CHECK(fetch(n + 1));
-        take(parts[n].tensor, parts[n].at, m_staged[n % 2].first(parts[n].bytes));
-    }
-    use.done();
-    return {};
 }
 
 void KeptModel::clear() noexcept
 {
     m_tensors.clear();
     m_host.clear();
+    releaseOnDevice();
+    m_changes.reset();
+}
+
+void KeptModel::releaseOnDevice() noexcept
+{
     for (const std::uint64_t address : m_device)
         m_queue->module().release(m_queue->handle(), address);
     m_device.clear();
+    if (m_found)
+        m_found->release();
+    m_found.reset();
     m_deviceIsCurrent = false;
 }
 
@@ -179,10 +140,12 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
         host[i].resize(tensors[i].info.bytes());
         bytes += host[i].size();
     }
-    DS_CHECK(eachPart(tensors, [&](std::size_t tensor, std::uint64_t at, ByteSpan part) {
-        std::copy(part.begin(), part.end(), host[tensor].begin() + static_cast<std::ptrdiff_t>(at));
-    }));
     Use use(*this);
+    DS_CHECK(m_reads.read(
+        *m_queue, stretchesOf(tensors), [&](std::size_t tensor, std::uint64_t at, ByteSpan part) -> Result<void> {
+            std::copy(part.begin(), part.end(), host[tensor].begin() + static_cast<std::ptrdiff_t>(at));
+            return {};
+        }));
     m_host = std::move(host);
     for (const DeviceTensor& tensor : tensors)
         m_tensors.push_back(tensor.info);
@@ -196,27 +159,33 @@ Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
     m_deviceIsCurrent = false;
     if (!m_keepsOnDevice)
         return {};
-    for (std::size_t i = m_device.size(); i < tensors.size(); ++i) {
-        std::uint64_t address = 0;
-        const Result<void> allocated =
-            m_queue->call(m_queue->module().allocate, std::max<std::uint64_t>(tensors[i].info.bytes(), 1), &address);
-        if (!allocated && allocated.error().code == Code::NoSpace) { // the model comes down whole from now on
-            m_whyNotOnDevice = allocated.error();
-            m_keepsOnDevice = false;
-            for (const std::uint64_t kept : m_device)
-                m_queue->module().release(m_queue->handle(), kept);
-            m_device.clear();
-            return {};
-        }
-        DS_CHECK(allocated);
-        m_device.push_back(address);
+    const Result<void> allocated = allocateOnDevice();
+    if (!allocated && allocated.error().code == Code::NoSpace) { // the model comes down whole from now on
+        m_whyNotOnDevice = allocated.error();
+        m_keepsOnDevice = false;
+        releaseOnDevice();
+        return {};
     }
+    DS_CHECK(allocated);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (tensors[i].info.bytes() > 0)
             DS_CHECK(m_queue->call(m_queue->module().copy, m_device[i], tensors[i].address, tensors[i].info.bytes()));
     }
     DS_CHECK(m_queue->wait());
     m_deviceIsCurrent = true;
+    return {};
+}
+
+Result<void> KeptModel::allocateOnDevice()
+{
+    for (std::size_t i = m_device.size(); i < m_tensors.size(); ++i) {
+        std::uint64_t address = 0;
+        DS_CHECK(m_queue->call(m_queue->module().allocate, std::max<std::uint64_t>(m_tensors[i].bytes(), 1), &address));
+        m_device.push_back(address);
+    }
+    if (!m_found) {
+        DS_TRY(m_found, FoundChanges::make(*m_queue, m_tensors));
+    }
     return {};
 }
 
@@ -243,113 +212,42 @@ Result<void> KeptModel::expectSameModel(const std::vector<DeviceTensor>& tensors
     return {};
 }
 
-Result<DeviceChangeSet> KeptModel::compare(std::vector<DeviceTensor> tensors, void* stream)
+Result<void> KeptModel::compare(std::vector<DeviceTensor> tensors, void* stream)
 {
+    m_changes.reset();
     sortByName(tensors);
     DS_CHECK(expectSameModel(tensors));
     DS_CHECK(expectUsable(tensors, stream));
-    DeviceChangeSet changes;
-    changes.tensors.resize(tensors.size());
     Use use(*this);
-    const bool wasCurrent = std::exchange(m_deviceIsCurrent, false); // until all of it is done
-    DS_CHECK(wasCurrent ? compareOnDevice(tensors, changes) : compareOnHost(tensors, changes));
-    DS_CHECK(keepOnDevice(tensors));
+    if (std::exchange(m_deviceIsCurrent, false)) { // until all of it is done
+        std::vector<std::uint64_t> addresses;
+        for (const DeviceTensor& tensor : tensors)
+            addresses.push_back(tensor.address);
+        DS_CHECK(m_found->take(m_device, addresses, m_reads));
+        m_deviceIsCurrent = true;
+    } else {
+        DS_TRY(m_changes, compareOnHost(tensors));
+        DS_CHECK(keepOnDevice(tensors));
+    }
+    use.done();
+    return {};
+}
+
+Result<DeviceChangeSet> KeptModel::collect()
+{
+    if (m_changes)
+        return std::move(*m_changes);
+    Use use(*this);
+    DS_TRY(DeviceChangeSet changes, m_found->collect(m_device, m_reads));
     use.done();
     return changes;
 }
 
-/// A stretch of a tensor that is compared on the device.
-struct KeptModel::Piece {
-    std::size_t tensor = 0;
-    std::uint64_t firstElement = 0;
-    std::uint64_t elements = 0;
-    unsigned elementBytes = 1;
-    DevicePair pair {};
-};
-
-Result<void> KeptModel::compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes)
+Result<DeviceChangeSet> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors)
 {
-    std::map<unsigned, std::vector<Piece>> byWidth;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const unsigned width = changedElementBytes(tensors[i].info.dtype);
-        const std::uint64_t all = elementsOf(tensors[i].info);
-        for (std::uint64_t at = 0; at < all; at += PieceElements) {
-            const std::uint64_t elements = std::min(PieceElements, all - at);
-            byWidth[width].push_back(
-                { i, at, elements, width,
-                  DevicePair { m_device[i] + at * width, tensors[i].address + at * width, 0, elements } });
-        }
-    }
-    for (auto& [width, pieces] : byWidth) {
-        std::vector<Piece> batch;
-        std::uint64_t elements = 0;
-        for (const Piece& piece : pieces) {
-            if (elements + piece.elements > BatchElements) {
-                DS_CHECK(extract(std::exchange(batch, {}), changes));
-                elements = 0;
-            }
-            batch.push_back(piece);
-            elements += piece.elements;
-        }
-        DS_CHECK(extract(std::move(batch), changes));
-    }
-    return {};
-}
-
-Result<void> KeptModel::extract(std::vector<Piece> pieces, DeviceChangeSet& changes)
-{
-    if (pieces.empty())
-        return {};
-    constexpr std::uint64_t LeastRoom = 256;
-    std::vector<StretchChanges> found(pieces.size());
-    std::vector<std::uint64_t> rooms(pieces.size());
-    for (std::size_t i = 0; i < pieces.size(); ++i)
-        rooms[i] = std::min(pieces[i].elements, std::max(LeastRoom, pieces[i].elements / ExpectedOf));
-    const std::uint32_t width = pieces.front().elementBytes;
-    for (std::vector<std::size_t> left(pieces.size()); !left.empty();) {
-        if (left.size() == pieces.size())
-            std::generate(left.begin(), left.end(), [n = std::size_t { 0 }]() mutable { return n++; });
-        std::vector<DevicePair> pairs;
-        std::vector<DeviceChanges> places;
-        for (const std::size_t i : left) {
-            found[i].firstElement = pieces[i].firstElement;
-            found[i].positions.resize(rooms[i]);
-            found[i].values.resize(rooms[i] * width);
-            pairs.push_back(pieces[i].pair);
-            places.push_back({ found[i].positions.data(), found[i].values.data(), rooms[i], 0 });
-        }
-        Use use(*this);
-        DS_CHECK(m_queue->call(m_queue->module().extract, static_cast<const DevicePair*>(pairs.data()),
-                               std::uint64_t { pairs.size() }, width, places.data()));
-        DS_CHECK(m_queue->wait());
-        use.done();
-        std::vector<std::size_t> again;
-        for (std::size_t n = 0; n < left.size(); ++n) {
-            const std::size_t i = left[n];
-            if (places[n].found > rooms[i]) {
-                rooms[i] = places[n].found;
-                again.push_back(i);
-                continue;
-            }
-            found[i].positions.resize(places[n].found);
-            found[i].values.resize(places[n].found * width);
-            found[i].positions.shrink_to_fit(); // they live until the step is put
-            found[i].values.shrink_to_fit();
-            changes.changedElements += places[n].found;
-            changes.bytesDown += places[n].found * (sizeof(std::uint16_t) + width);
-        }
-        left = std::move(again);
-    }
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        if (!found[i].positions.empty())
-            changes.tensors[pieces[i].tensor].push_back(std::move(found[i]));
-    }
-    return {};
-}
-
-Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes)
-{
-    return eachPart(tensors, [&](std::size_t tensor, std::uint64_t at, ByteSpan part) {
+    DeviceChangeSet changes;
+    changes.tensors.resize(tensors.size());
+    const auto compare = [&](std::size_t tensor, std::uint64_t at, ByteSpan part) -> Result<void> {
         const unsigned width = changedElementBytes(tensors[tensor].info.dtype);
         StretchChanges found { at / width, {}, {} };
         found.positions.resize(part.size() / width + Backend::SlackElements);
@@ -359,13 +257,16 @@ Result<void> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors, 
         changes.bytesDown += part.size();
         changes.changedElements += count;
         if (count == 0)
-            return;
+            return {};
         found.positions.resize(count);
         found.values.resize(count * width);
-        found.positions.shrink_to_fit();
+        found.positions.shrink_to_fit(); // they live until the step is put
         found.values.shrink_to_fit();
         changes.tensors[tensor].push_back(std::move(found));
-    });
+        return {};
+    };
+    DS_CHECK(m_reads.read(*m_queue, stretchesOf(tensors), compare));
+    return changes;
 }
 
 Result<std::optional<std::vector<TensorNode>>> KeptModel::hashOnDevice()

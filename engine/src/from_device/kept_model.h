@@ -4,9 +4,9 @@
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/state.h"
 #include "device/device_queue.h"
-#include "state/changed_state.h"
+#include "from_device/found_changes.h"
+#include "from_device/staged_reads.h"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,13 +20,6 @@ namespace deltascope {
 struct DeviceTensor {
     TensorInfo info;
     std::uint64_t address = 0;
-};
-
-/// How a model differs from the state that is kept of it.
-struct DeviceChangeSet {
-    std::vector<TensorChanges> tensors; ///< in the order of KeptModel::tensors()
-    std::uint64_t changedElements = 0;
-    std::uint64_t bytesDown = 0; ///< that came from the device for it
 };
 
 /// The state that a model on a device had when it was published last: a copy in the memory of the host and, where that
@@ -46,10 +39,12 @@ public:
 
     /// Keeps the model as it is. Returns the bytes that came down.
     Result<std::uint64_t> begin(std::vector<DeviceTensor> tensors, void* stream);
-    /// Finds what differs from the kept state, which stays as it is. Errors: also BaseMismatch (the tensors are
+    /// Takes what differs from the kept state, which stays as it is. Errors: also BaseMismatch (the tensors are
     /// others).
-    Result<DeviceChangeSet> compare(std::vector<DeviceTensor> tensors, void* stream);
+    Result<void> compare(std::vector<DeviceTensor> tensors, void* stream);
 
+    /// What compare() took, once; brings down what is still on the device. Errors: those of FoundChanges::collect().
+    Result<DeviceChangeSet> collect();
     /// Nodes (DSM1, fast) of the tensors as the device keeps them, hashed there: of what was kept or compared last.
     /// Nothing: it keeps no copy. Errors: those of the device, which then keeps none.
     Result<std::optional<std::vector<TensorNode>>> hashOnDevice();
@@ -61,33 +56,29 @@ public:
     const std::optional<Error>& whyNotOnDevice() const noexcept { return m_whyNotOnDevice; }
 
 private:
-    struct Piece;
     class Use;
     void clear() noexcept;
     /// Ends what was submitted, and forgets it. What the device keeps goes, too.
     void closeQueue() noexcept;
-    /// Opens the places where parts of tensors come down.
-    Result<void> openStaging();
-    using TakePart = std::function<void(std::size_t tensor, std::uint64_t at, ByteSpan part)>;
-    /// Brings the tensors down part by part; the next part is on its way while `take` has one.
-    Result<void> eachPart(const std::vector<DeviceTensor>& tensors, const TakePart& take);
     Result<void> expectUsable(const std::vector<DeviceTensor>& tensors, void* stream);
     Result<void> expectSameModel(const std::vector<DeviceTensor>& tensors) const;
-    Result<void> compareOnDevice(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
-    Result<void> extract(std::vector<Piece> pieces, DeviceChangeSet& changes);
-    Result<void> compareOnHost(const std::vector<DeviceTensor>& tensors, DeviceChangeSet& changes);
+    Result<DeviceChangeSet> compareOnHost(const std::vector<DeviceTensor>& tensors);
     /// Copies the tensors to where the device keeps them, if they are to be kept there.
     Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
+    /// Memory for that. Errors: NoSpace, those of the device.
+    Result<void> allocateOnDevice();
+    void releaseOnDevice() noexcept;
 
     OpenQueue m_openQueue;
-    std::vector<std::byte> m_pageable; ///< the memory of m_staged where none is pinned; outlives the queue
+    StagedReads m_reads; ///< outlives the queue
     std::unique_ptr<DeviceQueue> m_queue; ///< null: it is opened again when it is needed
     std::shared_ptr<const Backend> m_processor;
     bool m_keepsOnDevice;
     std::vector<TensorInfo> m_tensors;
     std::vector<std::vector<std::byte>> m_host;
     std::vector<std::uint64_t> m_device; ///< addresses; empty: nothing is allocated
-    std::array<MutableByteSpan, 2> m_staged; ///< pinned, where the driver grants that; empty: not open
+    std::unique_ptr<FoundChanges> m_found; ///< of these; null: nothing is allocated
+    std::optional<DeviceChangeSet> m_changes; ///< that compare() took; nothing: they are in m_found
     bool m_deviceIsCurrent = false; ///< the copy on the device is the kept state
     std::optional<Error> m_whyNotOnDevice;
 };

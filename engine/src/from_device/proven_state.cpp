@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/walk.h"
 #include "format/common/quote_name.h"
+#include "from_device/found_changes.h"
 
 #include <fmt/format.h>
 
@@ -30,10 +31,7 @@ Result<void> ProvenState::expectRecorded(const std::string& root, const WalkMean
     }));
     if (different > 1)
         what += fmt::format("; {} tensors differ", different);
-    return fail(Error { Code::Digest, "what came from the device is not what it has: " + what, place().where,
-                        std::nullopt,
-                        "publish again: the next step is compared on the host; if this comes back, the memory of the "
-                        "machine or of the device is damaged, or something writes into memory that it does not own" });
+    return fail(notWhatTheDeviceHas(what, place().where));
 }
 
 } // namespace deltascope

@@ -30,7 +30,9 @@ struct DeviceInfo {
 struct DevicePair {
     std::uint64_t before; ///< addresses
     std::uint64_t after;
-    std::uint64_t out; ///< xorInto() only: where the mask goes; may be `before` or `after`
+    /// xorInto(): where the mask goes; may be `before` or `after`. find(): where the new bits of what changed go, too;
+    /// may be `before`; 0: nowhere. Others do not use it.
+    std::uint64_t out;
     std::uint64_t elements;
 };
 
@@ -41,6 +43,24 @@ struct DeviceChanges {
     void* values;
     std::uint64_t room;
     std::uint64_t found;
+};
+
+/// What find() found in a block of 16384 elements, or in the rest of a pair.
+struct DeviceFoundBlock {
+    static constexpr std::uint64_t NoRoom = ~std::uint64_t { 0 };
+
+    std::uint64_t first; ///< where its changes begin, in elements; NoRoom: they did not fit, and `out` is as it was
+    std::uint32_t count; ///< how many changed
+    std::uint32_t sum; ///< of `after`, as sums() has it
+};
+
+/// Where find() puts what it finds, at addresses in the memory of the device.
+struct DeviceFound {
+    std::uint64_t blocks; ///< DeviceFoundBlock, for each block of each pair in turn
+    std::uint64_t positions; ///< std::uint16_t, relative to the block, ascending in it
+    std::uint64_t values; ///< their new bits; a multiple of an element
+    std::uint64_t room; ///< elements of both
+    std::uint64_t used; ///< one std::uint64_t: the elements that changed, whether they fitted or not
 };
 
 /// New bits for some elements of a stretch. Bits are a NaN if ((bits ^ flip) & mask) > limit.
@@ -144,6 +164,14 @@ struct DeviceModule {
                             std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault);
     std::int32_t (*xorInto)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
+    /// As extract(), and leaves what it finds in the memory of the device: one pass over both stretches, behind which
+    /// `after` may change.
+    std::int32_t (*find)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                         std::uint32_t elementBytes, const DeviceFound* found, DeviceFault* fault);
+    /// A sum of each block of `before` of each pair in turn: its words of 32 bits, each multiplied by the odd number
+    /// that its place gives it, modulo 2^32. Blocks that differ in one word have different sums.
+    std::int32_t (*sums)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
+                         std::uint32_t elementBytes, std::uint32_t* sums, DeviceFault* fault);
     /// `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each Backend::MomentElements of each pair in turn,
     /// the last one of a pair for what is left.
     std::int32_t (*moments)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "deltascope/engine/tensor.h"
+#include "device/device_queue.h"
+#include "from_device/staged_reads.h"
+#include "state/changed_state.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace deltascope {
+
+/// How a model differs from the state that is kept of it.
+struct DeviceChangeSet {
+    std::vector<TensorChanges> tensors; ///< by name
+    std::uint64_t changedElements = 0;
+    std::uint64_t bytesDown = 0; ///< that came from the device for it
+};
+
+/// Finds how tensors on a device differ from the copies of them there, and brings the copies up to date in the same
+/// pass. What it finds stays on the device until it is collected: the tensors have to wait for the pass alone.
+/// Memory of the device: 2 bytes and an element, for one element of 32. One thread at a time.
+class FoundChanges {
+public:
+    /// `tensors` and the queue outlive it. Errors: NoSpace (the device has no room for it), those of the device.
+    static Result<std::unique_ptr<FoundChanges>> make(DeviceQueue& queue, const std::vector<TensorInfo>& tensors);
+    ~FoundChanges();
+    FoundChanges(const FoundChanges&) = delete;
+    FoundChanges& operator=(const FoundChanges&) = delete;
+    /// Gives the memory back, which else belongs to the queue until that is closed.
+    void release() noexcept;
+
+    /// Both: addresses, by tensor. Returns once the tensors may change again, and the copies are as they were then. If
+    /// more changed than there is room for, that comes down before, and the pass is repeated for the rest. Errors:
+    /// those of the device; then some of the copies may be up to date.
+    Result<void> take(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
+                      StagedReads& reads);
+    /// Brings down what take() found. Errors: Digest (what comes down is not what was found, or a copy is not what the
+    /// pass read), those of the device.
+    Result<DeviceChangeSet> collect(const std::vector<std::uint64_t>& copies, StagedReads& reads);
+
+private:
+    struct Pass;
+    struct Width;
+    FoundChanges(DeviceQueue& queue, const std::vector<TensorInfo>& tensors);
+    Result<void> bringDown(Width& width, StagedReads& reads);
+    Result<void> makeRoom(Width& width, std::uint64_t elements);
+    /// Makes room for so many elements, or for what the device has.
+    Result<void> makeRoomOrLess(Width& width, std::uint64_t elements);
+    Result<void> expectSums(const Width& width, const std::vector<std::uint64_t>& copies);
+    Result<void> addTo(DeviceChangeSet& changes, const Width& width) const;
+    Result<void> download(const std::vector<DeviceStretch>& from, const std::vector<MutableByteSpan>& to,
+                          StagedReads& reads);
+
+    DeviceQueue& m_queue;
+    const std::vector<TensorInfo>& m_tensors;
+    std::vector<Width> m_widths; ///< of elements
+    std::uint64_t m_bytesDown = 0; ///< since take() began
+};
+
+/// What came down from a device is not what the device has: `what` says how.
+Error notWhatTheDeviceHas(const std::string& what, std::string where);
+
+} // namespace deltascope
