@@ -16,7 +16,7 @@ import torch
 
 BLOCK = 16384
 PAIR = numpy.dtype([("before", "u8"), ("after", "u8"), ("out", "u8"), ("elements", "u8"), ("first_block", "u8")])
-CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("reserved", "u4")])
+CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("sum", "u4")])
 ASSIGN = numpy.dtype([("stretch", "u8"), ("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("flip", "u8"),
                       ("mask", "u8"), ("limit", "u8"), ("first_tile", "u8")])
 ASSIGN_TILE = 2048
@@ -95,6 +95,9 @@ def main():
         pairs[i] = (before.data_ptr() + 2 * place, after.data_ptr() + 2 * place, 0, size, blocks)
         blocks += (size + BLOCK - 1) // BLOCK
     jobs = on_device(pairs)
+    kept = torch.empty_like(before)
+    pairs["out"] = [kept.data_ptr() + 2 * place for place in places]
+    updating = on_device(pairs)
     of_block = on_device(numpy.repeat(numpy.arange(len(sizes), dtype=numpy.uint32),
                                       [(size + BLOCK - 1) // BLOCK for size in sizes]))
     counts = torch.zeros(blocks, dtype=torch.int32, device="cuda")
@@ -118,9 +121,9 @@ def main():
         def count():
             kernels.launch("count_2", (blocks + 7) // 8, 256, jobs.data_ptr(), of_block.data_ptr(), blocks, counts.data_ptr())
 
-        def extract():
+        def extract(pairs=jobs):
             used.zero_()
-            kernels.launch("extract_2", blocks, 512, jobs.data_ptr(), of_block.data_ptr(), blocks, changes.data_ptr(),
+            kernels.launch("extract_2", blocks, 512, pairs.data_ptr(), of_block.data_ptr(), blocks, changes.data_ptr(),
                            positions.data_ptr(), values.data_ptr(), room, used.data_ptr())
 
         def torch_way(check=None):
@@ -153,6 +156,11 @@ def main():
         row("  compare and count", timed(count))
         ours = timed(extract)
         row("  compare and compact", ours)
+        kept.copy_(before)
+        updates = timed(lambda: extract(updating))
+        row("  and write what changed to a copy", updates)
+        assert all(torch.equal(kept[place:place + size], after[place:place + size]) for place, size in zip(places, sizes)), \
+            "the copy is not what was compared"
         theirs = timed(torch_way, 3)
         row("  torch: ne, nonzero, index_select", theirs)
         print(f"  {'torch / ours':32}{theirs / ours:8.1f} x")

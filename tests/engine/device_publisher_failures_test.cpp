@@ -46,6 +46,42 @@ TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMost)
     EXPECT_GT(unproven, 3);
 }
 
+/// What the device compares over the bus was not brought up to date by it.
+TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMostWhereTheHostKeepsTheCopy)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2, 3); // more than there is room for
+    const Model third = trained(second, 3);
+    std::uint64_t calls = 1;
+    int lost = 0;
+    for (std::uint64_t failing = 1; failing <= calls; ++failing) {
+        const std::string into = folder.path(fmt::format("run-{}", failing));
+        DsDeviceOptions options = optionsFor(into);
+        options.keep = DS_KEEP_ON_HOST;
+        Open publisher(options);
+        trainer.hold(first);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "a"), "");
+        trainer.hold(second);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = failing;
+        plan.failWith = failing % 2 == 0 ? cuda::OutOfMemory : 1;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "b");
+        const std::string failed = test::counts().failed;
+        calls = failed.empty() ? failing : failing + 1;
+        test::plan({});
+        lost += outcome.empty() ? 0 : 1;
+        EXPECT_EQ(publisher.step.proven, 0);
+        trainer.hold(third);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "c"), "") << failing << ' ' << failed;
+        EXPECT_EQ(publisher.step.changed_elements, differences(outcome.empty() ? second : first, third));
+        EXPECT_TRUE(stateOf(into, publisher.step.step) == third) << failing << ' ' << failed;
+    }
+    EXPECT_GT(lost, 10);
+}
+
 TEST_F(FromDevice, ALostDeviceEndsThePublisherAndTheRunHoldsWhatWasPut)
 {
     if (test::isRealDevice())

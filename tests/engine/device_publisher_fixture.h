@@ -82,9 +82,13 @@ inline std::uint64_t differences(const Model& a, const Model& b)
     return count;
 }
 
-/// What comes down from a device that keeps a copy: 2 bytes and an element for each change, a place and a sum for each
-/// of the 7 blocks of 16384 elements, and how many changed.
-inline std::uint64_t bytesDownFor(std::uint64_t changed) { return changed * 4 + 7 * (16 + 4) + 8; }
+/// What comes down: 2 bytes and an element for each change, a place for each of the 7 blocks of 16384 elements, how
+/// many changed, and the sums of a copy that the device keeps.
+inline std::uint64_t bytesDownFor(std::uint64_t changed, std::int32_t keep)
+{
+    return changed * 4 + 7 * 16 + 8 + (keep == DS_KEEP_ON_DEVICE ? 7 * 4 : 0);
+}
+constexpr std::uint64_t BytesOfModel = 122640;
 
 inline std::string fileOf(const Model& model)
 {

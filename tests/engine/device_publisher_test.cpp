@@ -37,7 +37,7 @@ TEST_F(FromDevice, EveryStepOfARunIsWhatTheTensorsHeld)
                         continue;
                     const std::uint64_t changed = differences(models[i - 1], models[i]);
                     EXPECT_EQ(publisher.step.changed_elements, changed);
-                    EXPECT_EQ(publisher.step.bytes_down, keep == DS_KEEP_ON_DEVICE ? bytesDownFor(changed) : 122640U);
+                    EXPECT_EQ(publisher.step.bytes_down, bytesDownFor(changed, keep));
                 }
             }
             for (std::size_t i = 0; i < models.size(); ++i)
@@ -273,9 +273,45 @@ TEST_F(FromDevice, ADeviceWithoutRoomSendsTheModelDownWholeAndSaysSo)
         trainer.hold(next);
         ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
         EXPECT_STREQ(publisher.step.notice, "") << "said once";
-        EXPECT_EQ(publisher.step.bytes_down, 122640U);
+        EXPECT_EQ(publisher.step.bytes_down, bytesDownFor(differences(first, next), DS_KEEP_ON_HOST));
         EXPECT_EQ(stateOf(into, 2), next);
     }
+}
+
+TEST_F(FromDevice, ACopyThatIsNotPinnedIsComparedByTheProcessorAndTheStepSaysSo)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model next = trained(first, 2);
+    int refused = 0;
+    std::uint64_t calls = 1;
+    for (std::uint64_t call = 1; call <= calls; ++call) {
+        const std::string into = folder.path(fmt::format("run-{}", call));
+        DsDeviceOptions options = optionsFor(into);
+        options.keep = DS_KEEP_ON_HOST;
+        Open publisher(options);
+        trainer.hold(first);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = call;
+        test::plan(plan);
+        const std::string outcome = publisher.publish(trainer.tensors(), "a");
+        const std::string failed = test::counts().failed;
+        calls = failed.empty() ? call : call + 1;
+        test::plan({});
+        if (failed.empty() || !outcome.empty())
+            continue;
+        ++refused;
+        EXPECT_NE(std::string(publisher.step.notice).find("all of the model comes down at each step (" + failed),
+                  std::string::npos)
+            << publisher.step.notice;
+        trainer.hold(next);
+        ASSERT_EQ(publisher.publish(trainer.tensors(), "b"), "");
+        EXPECT_STREQ(publisher.step.notice, "") << "said once";
+        EXPECT_EQ(publisher.step.bytes_down, BytesOfModel);
+        EXPECT_EQ(stateOf(into, 2), next);
+    }
+    EXPECT_GE(refused, 4); // to pin it, to reach it, and room for what changed
 }
 
 } // namespace

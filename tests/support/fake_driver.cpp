@@ -244,6 +244,31 @@ Status memFreeHost(void* host)
     --state().counts.buffers;
     return Success;
 }
+Status memHostRegister(void* host, std::size_t bytes, unsigned)
+{
+    return locked("cuMemHostRegister", [&](State& all) {
+        all.pinned[host] = bytes;
+        ++all.counts.buffers;
+        return Success;
+    });
+}
+Status memHostUnregister(void* host)
+{
+    const std::lock_guard lock(state().mutex);
+    if (state().pinned.erase(host) == 0)
+        return InvalidValue;
+    --state().counts.buffers;
+    return Success;
+}
+Status memHostGetDevicePointer(Address* address, void* host, unsigned)
+{
+    return locked("cuMemHostGetDevicePointer", [&](State& all) {
+        if (!all.pinned.contains(host))
+            return InvalidValue;
+        *address = reinterpret_cast<Address>(host);
+        return Success;
+    });
+}
 Status memcpyHtoDAsync(Address to, const void* from, std::size_t bytes, Handle stream)
 {
     return locked("cuMemcpyHtoDAsync", [&](State&) {
@@ -438,6 +463,9 @@ Result<Driver> fakeDriver()
     driver.memFree = memFree;
     driver.memHostAlloc = memHostAlloc;
     driver.memFreeHost = memFreeHost;
+    driver.memHostRegister = memHostRegister;
+    driver.memHostUnregister = memHostUnregister;
+    driver.memHostGetDevicePointer = memHostGetDevicePointer;
     driver.memcpyHtoDAsync = memcpyHtoDAsync;
     driver.memcpyDtoHAsync = memcpyDtoHAsync;
     driver.memcpyDtoDAsync = memcpyDtoDAsync;

@@ -36,7 +36,7 @@ void plan(const FakeDriverPlan& plan);
 struct FakeDriverCounts {
     std::uint64_t calls = 0; ///< those that may fail
     std::uint64_t launches = 0;
-    std::uint64_t buffers = 0; ///< not freed; of the device and pinned
+    std::uint64_t buffers = 0; ///< not freed or unpinned; of the device and pinned
     std::uint64_t streams = 0; ///< not destroyed
     std::uint64_t events = 0; ///< not destroyed
     std::uint64_t contexts = 0; ///< retained and not released

@@ -26,6 +26,7 @@ constexpr unsigned DeviceMemory = 2; ///< a value of MemoryType
 constexpr unsigned EventWithoutTime = 2;
 constexpr unsigned NonBlockingStream = 1;
 constexpr unsigned PortableHost = 1; ///< pinned memory that every context may use
+constexpr unsigned MappedHost = 2; ///< and kernels, at an address of their own; of memHostRegister
 
 /// The functions of the driver API that are called, each named as there without "cu". Tests fill it with a driver of
 /// their own (tests/support/fake_driver.h); nothing else is called. Thread-safe, as the driver is.
@@ -48,6 +49,9 @@ struct Driver {
     Status (*memFree)(Address address) = nullptr;
     Status (*memHostAlloc)(void** host, std::size_t bytes, unsigned flags) = nullptr;
     Status (*memFreeHost)(void* host) = nullptr;
+    Status (*memHostRegister)(void* host, std::size_t bytes, unsigned flags) = nullptr;
+    Status (*memHostUnregister)(void* host) = nullptr;
+    Status (*memHostGetDevicePointer)(Address* address, void* host, unsigned flags) = nullptr;
     Status (*memcpyHtoDAsync)(Address to, const void* from, std::size_t bytes, Handle stream) = nullptr;
     Status (*memcpyDtoHAsync)(void* to, Address from, std::size_t bytes, Handle stream) = nullptr;
     Status (*memcpyDtoDAsync)(Address to, Address from, std::size_t bytes, Handle stream) = nullptr;
@@ -90,6 +94,9 @@ template <class Visit> void eachFunction(Driver& driver, Visit&& visit)
     visit(driver.memFree, "cuMemFree_v2");
     visit(driver.memHostAlloc, "cuMemHostAlloc");
     visit(driver.memFreeHost, "cuMemFreeHost");
+    visit(driver.memHostRegister, "cuMemHostRegister_v2");
+    visit(driver.memHostUnregister, "cuMemHostUnregister");
+    visit(driver.memHostGetDevicePointer, "cuMemHostGetDevicePointer_v2");
     visit(driver.memcpyHtoDAsync, "cuMemcpyHtoDAsync_v2");
     visit(driver.memcpyDtoHAsync, "cuMemcpyDtoHAsync_v2");
     visit(driver.memcpyDtoDAsync, "cuMemcpyDtoDAsync_v2");

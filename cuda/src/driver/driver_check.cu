@@ -58,6 +58,9 @@ DELTASCOPE_AGREES(memAlloc, cuMemAlloc)
 DELTASCOPE_AGREES(memFree, cuMemFree)
 DELTASCOPE_AGREES(memHostAlloc, cuMemHostAlloc)
 DELTASCOPE_AGREES(memFreeHost, cuMemFreeHost)
+DELTASCOPE_AGREES(memHostRegister, cuMemHostRegister)
+DELTASCOPE_AGREES(memHostUnregister, cuMemHostUnregister)
+DELTASCOPE_AGREES(memHostGetDevicePointer, cuMemHostGetDevicePointer)
 DELTASCOPE_AGREES(memcpyHtoDAsync, cuMemcpyHtoDAsync)
 DELTASCOPE_AGREES(memcpyDtoHAsync, cuMemcpyDtoHAsync)
 DELTASCOPE_AGREES(memcpyDtoDAsync, cuMemcpyDtoDAsync)
@@ -82,6 +85,7 @@ static_assert(MemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE && MemoryOrdinal ==
               && DeviceMemory == CU_MEMORYTYPE_DEVICE);
 static_assert(EventWithoutTime == CU_EVENT_DISABLE_TIMING);
 static_assert(NonBlockingStream == CU_STREAM_NON_BLOCKING && PortableHost == CU_MEMHOSTALLOC_PORTABLE);
+static_assert(PortableHost == CU_MEMHOSTREGISTER_PORTABLE && MappedHost == CU_MEMHOSTREGISTER_DEVICEMAP);
 
 } // namespace
 } // namespace deltascope::cuda

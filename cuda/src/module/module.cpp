@@ -137,6 +137,16 @@ std::int32_t allocateHost(DeviceQueueHandle* queue, std::uint64_t bytes, void** 
 
 void releaseHost(DeviceQueueHandle* queue, void* host) { queue->queue->releaseHost(host); }
 
+std::int32_t pin(DeviceQueueHandle* queue, void* host, std::uint64_t bytes, std::uint64_t* address, DeviceFault* fault)
+{
+    return guarded(fault, [&]() -> Result<void> {
+        DS_TRY(*address, queue->queue->pin(host, bytes));
+        return {};
+    });
+}
+
+void unpin(DeviceQueueHandle* queue, void* host) { queue->queue->unpin(host); }
+
 std::int32_t upload(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
                     DeviceFault* fault)
 {
@@ -247,6 +257,8 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     release,
                                     allocateHost,
                                     releaseHost,
+                                    pin,
+                                    unpin,
                                     upload,
                                     download,
                                     copy,

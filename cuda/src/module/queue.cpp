@@ -70,6 +70,8 @@ Queue::~Queue()
         driver.memFree(address);
     for (void* const host : m_allocatedHost)
         driver.memFreeHost(host);
+    for (void* const host : m_pinned)
+        driver.memHostUnregister(host);
     freeFound();
 }
 
@@ -109,6 +111,32 @@ void Queue::releaseHost(void* host)
         return;
     const Current current(m_device);
     m_device.driver().memFreeHost(host);
+}
+
+Result<Address> Queue::pin(void* host, std::uint64_t bytes)
+{
+    const Current current(m_device);
+    DS_CHECK(current.check());
+    DS_CHECK(m_device.expectAlive());
+    const Driver& driver = m_device.driver();
+    DS_CHECK(m_device.check(driver.memHostRegister(host, bytes, PortableHost | MappedHost), "cuMemHostRegister"));
+    m_pinned.insert(host);
+    Address address = 0;
+    if (Result<void> mapped =
+            m_device.check(driver.memHostGetDevicePointer(&address, host, 0), "cuMemHostGetDevicePointer");
+        !mapped) {
+        unpin(host);
+        return fail(std::move(mapped.error()));
+    }
+    return address;
+}
+
+void Queue::unpin(void* host)
+{
+    if (m_pinned.erase(host) == 0)
+        return;
+    const Current current(m_device);
+    m_device.driver().memHostUnregister(host);
 }
 
 Result<void> Queue::upload(Address to, const void* from, std::uint64_t bytes)

@@ -27,6 +27,8 @@ public:
     void release(Address address);
     Result<void*> allocateHost(std::uint64_t bytes);
     void releaseHost(void* host);
+    Result<Address> pin(void* host, std::uint64_t bytes);
+    void unpin(void* host);
     Result<void> upload(Address to, const void* from, std::uint64_t bytes);
     Result<void> download(void* to, Address from, std::uint64_t bytes);
     Result<void> copy(Address to, Address from, std::uint64_t bytes);
@@ -92,6 +94,7 @@ private:
     std::vector<Delivery> m_deliveries;
     std::set<Address> m_allocated;
     std::set<void*> m_allocatedHost;
+    std::set<void*> m_pinned;
     bool m_isExtracting = false;
     Address m_found = 0; ///< positions, then values of what extract() finds
     std::byte* m_foundHost = nullptr; ///< pinned, as large

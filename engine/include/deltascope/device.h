@@ -47,7 +47,7 @@ typedef struct DsError {
 
 typedef enum DsKeep {
     DS_KEEP_ON_DEVICE = 0, /* a copy of the model on the device: what changed comes down once the caller goes on */
-    DS_KEEP_ON_HOST = 1 /* none: all of the model comes down at each step */
+    DS_KEEP_ON_HOST = 1 /* none: kernels compare with a pinned copy on the host, over the bus */
 } DsKeep;
 
 typedef struct DsDeviceOptions {

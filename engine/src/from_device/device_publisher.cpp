@@ -52,7 +52,6 @@ struct DevicePublisher::Parts {
     std::future<Result<DevicePublication>> running;
     std::optional<Result<DevicePublication>> ended;
     bool isKept = false; ///< the run ends with the kept model
-    bool isNoticeSaid = false;
     bool hashesOnDevice = true;
 
     Result<DevicePublication> put(bool isFirst, const std::string& origin, DevicePublication publication)
@@ -108,16 +107,6 @@ struct DevicePublisher::Parts {
         else
             kept->giveUp();
     }
-
-    std::vector<Error> newNotices()
-    {
-        if (!kept->whyNotOnDevice() || std::exchange(isNoticeSaid, true))
-            return {};
-        Error notice = *kept->whyNotOnDevice();
-        notice.text = "the device has no room for a copy of the model (" + notice.text
-            + "); all of the model comes down at each step";
-        return { std::move(notice) };
-    }
 };
 
 DevicePublisher::DevicePublisher(std::unique_ptr<Parts> parts)
@@ -172,7 +161,7 @@ Result<void> DevicePublisher::publish(std::vector<DeviceTensor> tensors, void* s
     } else {
         DS_CHECK(parts.kept->compare(std::move(tensors), stream));
     }
-    publication.notices = parts.newNotices();
+    publication.notices = parts.kept->newNotices();
     publication.blockedUs = steadyNowUs() - begun;
     parts.running =
         std::async(std::launch::async,

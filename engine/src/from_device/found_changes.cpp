@@ -160,27 +160,44 @@ Result<void> FoundChanges::makeRoom(Width& width, std::uint64_t elements)
     return {};
 }
 
-Result<void> FoundChanges::take(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
-                                StagedReads& reads)
+void FoundChanges::begin()
 {
     m_bytesDown = 0;
-    std::vector<Width*> left;
-    for (Width& width : m_widths) {
+    for (Width& width : m_widths)
         width.passes.clear();
-        left.push_back(&width);
+}
+
+std::vector<FoundChanges::Width*> FoundChanges::all()
+{
+    std::vector<Width*> all;
+    for (Width& width : m_widths)
+        all.push_back(&width);
+    return all;
+}
+
+Result<void> FoundChanges::find(const std::vector<Width*>& widths, const std::vector<std::uint64_t>& copies,
+                                const std::vector<std::uint64_t>& tensors, bool updates)
+{
+    m_isUpdated = updates;
+    for (Width* const width : widths) {
+        std::vector<DevicePair> pairs;
+        for (const std::size_t i : width->tensors)
+            pairs.push_back({ copies[i], tensors[i], updates ? copies[i] : 0, elementsOf(m_tensors[i]) });
+        DS_CHECK(m_queue.call(m_queue.module().find, static_cast<const DevicePair*>(pairs.data()),
+                              std::uint64_t { pairs.size() }, std::uint32_t { width->bytes },
+                              static_cast<const DeviceFound*>(&width->found)));
+        DS_CHECK(m_queue.fetch(std::as_writable_bytes(std::span(&width->used, 1)), width->found.used));
+        m_bytesDown += sizeof width->used;
     }
-    while (!left.empty()) {
-        for (Width* const width : left) {
-            std::vector<DevicePair> pairs;
-            for (const std::size_t i : width->tensors)
-                pairs.push_back({ copies[i], tensors[i], copies[i], elementsOf(m_tensors[i]) });
-            DS_CHECK(m_queue.call(m_queue.module().find, static_cast<const DevicePair*>(pairs.data()),
-                                  std::uint64_t { pairs.size() }, std::uint32_t { width->bytes },
-                                  static_cast<const DeviceFound*>(&width->found)));
-            DS_CHECK(m_queue.fetch(std::as_writable_bytes(std::span(&width->used, 1)), width->found.used));
-            m_bytesDown += sizeof width->used;
-        }
-        DS_CHECK(m_queue.wait());
+    return m_queue.wait();
+}
+
+Result<void> FoundChanges::update(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
+                                  StagedReads& reads)
+{
+    begin();
+    for (std::vector<Width*> left = all(); !left.empty();) {
+        DS_CHECK(find(left, copies, tensors, true));
         std::erase_if(left, [](const Width* width) { return width->used <= width->found.room; });
         for (Width* const width : left) {
             const std::uint64_t wanted = width->used;
@@ -191,6 +208,22 @@ Result<void> FoundChanges::take(const std::vector<std::uint64_t>& copies, const 
         }
     }
     return {};
+}
+
+Result<bool> FoundChanges::compare(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors)
+{
+    begin();
+    for (std::vector<Width*> left = all(); !left.empty();) {
+        DS_CHECK(find(left, copies, tensors, false));
+        std::erase_if(left, [](const Width* width) { return width->used <= width->found.room; });
+        for (Width* const width : left) {
+            const Result<void> grown = makeRoom(*width, width->used);
+            if (!grown && grown.error().code == Code::NoSpace)
+                return false;
+            DS_CHECK(grown);
+        }
+    }
+    return true;
 }
 
 Result<void> FoundChanges::download(const std::vector<DeviceStretch>& from, const std::vector<MutableByteSpan>& to,
@@ -237,7 +270,8 @@ Result<DeviceChangeSet> FoundChanges::collect(const std::vector<std::uint64_t>& 
     changes.tensors.resize(m_tensors.size());
     for (Width& width : m_widths) {
         DS_CHECK(bringDown(width, reads));
-        DS_CHECK(expectSums(width, copies));
+        if (m_isUpdated)
+            DS_CHECK(expectSums(width, copies));
         DS_CHECK(addTo(changes, width));
         width.passes.clear();
     }

@@ -18,8 +18,8 @@ struct DeviceChangeSet {
     std::uint64_t bytesDown = 0; ///< that came from the device for it
 };
 
-/// Finds how tensors on a device differ from the copies of them there, and brings the copies up to date in the same
-/// pass. What it finds stays on the device until it is collected: the tensors have to wait for the pass alone.
+/// Finds how tensors on a device differ from copies of them. What it finds stays on the device until it is collected:
+/// the tensors have to wait for the pass alone.
 /// Memory of the device: 2 bytes and an element, for one element of 32. One thread at a time.
 class FoundChanges {
 public:
@@ -31,19 +31,29 @@ public:
     /// Gives the memory back, which else belongs to the queue until that is closed.
     void release() noexcept;
 
-    /// Both: addresses, by tensor. Returns once the tensors may change again, and the copies are as they were then. If
-    /// more changed than there is room for, that comes down before, and the pass is repeated for the rest. Errors:
-    /// those of the device; then some of the copies may be up to date.
-    Result<void> take(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
-                      StagedReads& reads);
-    /// Brings down what take() found. Errors: Digest (what comes down is not what was found, or a copy is not what the
-    /// pass read), those of the device.
+    // `copies` and `tensors`: addresses that kernels reach, by tensor. Both return once the tensors may change again.
+    // Errors: those of the device.
+
+    /// Brings the copies up to date in the same pass. If more changed than there is room for, that comes down before,
+    /// and the pass is repeated for the rest. Errors: then some of the copies may be up to date.
+    Result<void> update(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
+                        StagedReads& reads);
+    /// Leaves the copies as they are. False: the device has no room for what changed.
+    Result<bool> compare(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors);
+
+    /// Brings down what was found. Errors: Digest (what comes down is not what was found, or a copy that was updated is
+    /// not what the pass read), those of the device.
     Result<DeviceChangeSet> collect(const std::vector<std::uint64_t>& copies, StagedReads& reads);
 
 private:
     struct Pass;
     struct Width;
     FoundChanges(DeviceQueue& queue, const std::vector<TensorInfo>& tensors);
+    void begin();
+    std::vector<Width*> all();
+    /// One pass. `updates`: the copies.
+    Result<void> find(const std::vector<Width*>& widths, const std::vector<std::uint64_t>& copies,
+                      const std::vector<std::uint64_t>& tensors, bool updates);
     Result<void> bringDown(Width& width, StagedReads& reads);
     Result<void> makeRoom(Width& width, std::uint64_t elements);
     /// Makes room for so many elements, or for what the device has.
@@ -56,7 +66,8 @@ private:
     DeviceQueue& m_queue;
     const std::vector<TensorInfo>& m_tensors;
     std::vector<Width> m_widths; ///< of elements
-    std::uint64_t m_bytesDown = 0; ///< since take() began
+    bool m_isUpdated = false; ///< the copies are, by the pass before
+    std::uint64_t m_bytesDown = 0; ///< since begin()
 };
 
 /// What came down from a device is not what the device has: `what` says how.

@@ -36,6 +36,14 @@ std::vector<DeviceStretch> stretchesOf(const std::vector<DeviceTensor>& tensors)
     return stretches;
 }
 
+std::vector<std::uint64_t> addressesOf(const std::vector<DeviceTensor>& tensors)
+{
+    std::vector<std::uint64_t> addresses;
+    for (const DeviceTensor& tensor : tensors)
+        addresses.push_back(tensor.address);
+    return addresses;
+}
+
 std::string describe(const TensorInfo& tensor)
 {
     std::string shape;
@@ -77,8 +85,9 @@ KeptModel::KeptModel(OpenQueue openQueue, std::shared_ptr<const Backend> process
 
 void KeptModel::closeQueue() noexcept
 {
-    m_queue.reset(); // frees what was allocated, once what was submitted is done
+    m_queue.reset(); // frees and unpins, once what was submitted is done
     m_device.clear();
+    m_hostAddress = 0;
     m_found.reset();
     m_reads.close();
     m_deviceIsCurrent = false;
@@ -86,9 +95,12 @@ void KeptModel::closeQueue() noexcept
 
 void KeptModel::clear() noexcept
 {
-    m_tensors.clear();
-    m_host.clear();
     releaseOnDevice();
+    if (m_hostAddress != 0)
+        m_queue->module().unpin(m_queue->handle(), m_host.pages().data());
+    m_hostAddress = 0;
+    m_host = {};
+    m_tensors.clear();
     m_changes.reset();
 }
 
@@ -134,22 +146,21 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
     if (tensors.empty())
         return fail(Code::Usage, "a model has at least one tensor");
     DS_CHECK(expectUsable(tensors, stream));
-    std::vector<std::vector<std::byte>> host(tensors.size());
     std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        host[i].resize(tensors[i].info.bytes());
-        bytes += host[i].size();
-    }
-    Use use(*this);
-    DS_CHECK(m_reads.read(
-        *m_queue, stretchesOf(tensors), [&](std::size_t tensor, std::uint64_t at, ByteSpan part) -> Result<void> {
-            std::copy(part.begin(), part.end(), host[tensor].begin() + static_cast<std::ptrdiff_t>(at));
-            return {};
-        }));
-    m_host = std::move(host);
-    for (const DeviceTensor& tensor : tensors)
+    for (const DeviceTensor& tensor : tensors) {
         m_tensors.push_back(tensor.info);
+        bytes += tensor.info.bytes();
+    }
+    m_host = HostCopy(m_tensors);
+    Use use(*this);
+    DS_CHECK(m_reads.read(*m_queue, stretchesOf(tensors),
+                          [&](std::size_t tensor, std::uint64_t at, ByteSpan part) -> Result<void> {
+                              std::copy(part.begin(), part.end(), m_host[tensor].subspan(at).begin());
+                              return {};
+                          }));
     DS_CHECK(keepOnDevice(tensors));
+    if (!m_keepsOnDevice)
+        pinHost();
     use.done();
     return bytes;
 }
@@ -160,8 +171,9 @@ Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
     if (!m_keepsOnDevice)
         return {};
     const Result<void> allocated = allocateOnDevice();
-    if (!allocated && allocated.error().code == Code::NoSpace) { // the model comes down whole from now on
-        m_whyNotOnDevice = allocated.error();
+    if (!allocated && allocated.error().code == Code::NoSpace) {
+        notify("the device has no room for a copy of the model, and compares with the one on the host over the bus",
+               allocated.error());
         m_keepsOnDevice = false;
         releaseOnDevice();
         return {};
@@ -187,6 +199,34 @@ Result<void> KeptModel::allocateOnDevice()
         DS_TRY(m_found, FoundChanges::make(*m_queue, m_tensors));
     }
     return {};
+}
+
+bool KeptModel::pinHost()
+{
+    if (m_hostAddress != 0 || m_isPinRefused)
+        return !m_isPinRefused;
+    const auto pin = [&]() -> Result<void> {
+        DS_CHECK(m_queue->call(m_queue->module().pin, static_cast<void*>(m_host.pages().data()),
+                               std::uint64_t { m_host.pages().size() }, &m_hostAddress));
+        DS_TRY(m_found, FoundChanges::make(*m_queue, m_tensors));
+        return {};
+    };
+    const Result<void> pinned = pin();
+    if (pinned)
+        return true;
+    m_isPinRefused = true;
+    notify("the device cannot compare with the copy on the host, and all of the model comes down at each step",
+           pinned.error());
+    if (m_hostAddress != 0)
+        m_queue->module().unpin(m_queue->handle(), m_host.pages().data());
+    m_hostAddress = 0;
+    return false;
+}
+
+void KeptModel::notify(const char* what, Error why)
+{
+    why.text = fmt::format("{} ({})", what, why.text);
+    m_notices.push_back(std::move(why));
 }
 
 Result<void> KeptModel::expectSameModel(const std::vector<DeviceTensor>& tensors) const
@@ -220,13 +260,13 @@ Result<void> KeptModel::compare(std::vector<DeviceTensor> tensors, void* stream)
     DS_CHECK(expectUsable(tensors, stream));
     Use use(*this);
     if (std::exchange(m_deviceIsCurrent, false)) { // until all of it is done
-        std::vector<std::uint64_t> addresses;
-        for (const DeviceTensor& tensor : tensors)
-            addresses.push_back(tensor.address);
-        DS_CHECK(m_found->take(m_device, addresses, m_reads));
+        DS_CHECK(m_found->update(m_device, addressesOf(tensors), m_reads));
         m_deviceIsCurrent = true;
     } else {
-        DS_TRY(m_changes, compareOnHost(tensors));
+        DS_TRY(const bool isFound, compareOverBus(tensors));
+        if (!isFound) {
+            DS_TRY(m_changes, compareOnHost(tensors));
+        }
         DS_CHECK(keepOnDevice(tensors));
     }
     use.done();
@@ -241,6 +281,16 @@ Result<DeviceChangeSet> KeptModel::collect()
     DS_TRY(DeviceChangeSet changes, m_found->collect(m_device, m_reads));
     use.done();
     return changes;
+}
+
+Result<bool> KeptModel::compareOverBus(const std::vector<DeviceTensor>& tensors)
+{
+    if (m_keepsOnDevice || !pinHost())
+        return false;
+    std::vector<std::uint64_t> copies;
+    for (std::size_t i = 0; i < m_tensors.size(); ++i)
+        copies.push_back(m_hostAddress + static_cast<std::uint64_t>(m_host[i].data() - m_host.pages().data()));
+    return m_found->compare(copies, addressesOf(tensors));
 }
 
 Result<DeviceChangeSet> KeptModel::compareOnHost(const std::vector<DeviceTensor>& tensors)

@@ -5,6 +5,7 @@
 #include "deltascope/engine/state.h"
 #include "device/device_queue.h"
 #include "from_device/found_changes.h"
+#include "from_device/host_copy.h"
 #include "from_device/staged_reads.h"
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace deltascope {
@@ -23,12 +25,13 @@ struct DeviceTensor {
 };
 
 /// The state that a model on a device had when it was published last: a copy in the memory of the host and, where that
-/// is wanted and fits, a second one on the device, so that only what changed comes down. One thread at a time.
+/// is wanted and fits, a second one on the device. A model is compared with the one on the device; else with the one on
+/// the host, by the device over the bus; else by the processor, once all of it came down. One thread at a time.
 class KeptModel {
 public:
     using OpenQueue = std::function<Result<std::unique_ptr<DeviceQueue>>()>;
 
-    /// `processor` compares where the device keeps no copy. `keepsOnDevice`: whether a copy there is wanted.
+    /// `processor` compares where the device cannot. `keepsOnDevice`: whether a copy there is wanted.
     KeptModel(OpenQueue openQueue, std::shared_ptr<const Backend> processor, bool keepsOnDevice);
 
     const std::vector<TensorInfo>& tensors() const noexcept { return m_tensors; } ///< by name
@@ -52,8 +55,8 @@ public:
     void accept(const DeviceChangeSet& changes);
     /// What was compared last is given up: the copy on the device is already newer, and is not used for the next one.
     void giveUp() noexcept { m_deviceIsCurrent = false; }
-    /// Why the device keeps no copy although it should; nothing if it does.
-    const std::optional<Error>& whyNotOnDevice() const noexcept { return m_whyNotOnDevice; }
+    /// What is worse than was asked for, and why: each once.
+    std::vector<Error> newNotices() { return std::exchange(m_notices, {}); }
 
 private:
     class Use;
@@ -63,6 +66,11 @@ private:
     Result<void> expectUsable(const std::vector<DeviceTensor>& tensors, void* stream);
     Result<void> expectSameModel(const std::vector<DeviceTensor>& tensors) const;
     Result<DeviceChangeSet> compareOnHost(const std::vector<DeviceTensor>& tensors);
+    /// By the device, with the copy on the host. False: it cannot.
+    Result<bool> compareOverBus(const std::vector<DeviceTensor>& tensors);
+    /// Whether the device reaches the copy on the host.
+    bool pinHost();
+    void notify(const char* what, Error why);
     /// Copies the tensors to where the device keeps them, if they are to be kept there.
     Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
     /// Memory for that. Errors: NoSpace, those of the device.
@@ -70,17 +78,19 @@ private:
     void releaseOnDevice() noexcept;
 
     OpenQueue m_openQueue;
-    StagedReads m_reads; ///< outlives the queue
+    StagedReads m_reads; ///< outlives the queue, as m_host
+    HostCopy m_host;
     std::unique_ptr<DeviceQueue> m_queue; ///< null: it is opened again when it is needed
     std::shared_ptr<const Backend> m_processor;
     bool m_keepsOnDevice;
     std::vector<TensorInfo> m_tensors;
-    std::vector<std::vector<std::byte>> m_host;
     std::vector<std::uint64_t> m_device; ///< addresses; empty: nothing is allocated
     std::unique_ptr<FoundChanges> m_found; ///< of these; null: nothing is allocated
     std::optional<DeviceChangeSet> m_changes; ///< that compare() took; nothing: they are in m_found
     bool m_deviceIsCurrent = false; ///< the copy on the device is the kept state
-    std::optional<Error> m_whyNotOnDevice;
+    std::uint64_t m_hostAddress = 0; ///< where kernels reach m_host; 0: it is not pinned
+    bool m_isPinRefused = false;
+    std::vector<Error> m_notices;
 };
 
 } // namespace deltascope

@@ -143,6 +143,11 @@ struct DeviceModule {
     /// Pinned memory of the host, which copies take without a detour, until the queue is closed or releases it.
     std::int32_t (*allocateHost)(DeviceQueueHandle* queue, std::uint64_t bytes, void** host, DeviceFault* fault);
     void (*releaseHost)(DeviceQueueHandle* queue, void* host);
+    /// Pins whole pages of the caller's memory, which kernels then reach at `address`, over the bus: until the queue is
+    /// closed or unpins it. The memory outlives that.
+    std::int32_t (*pin)(DeviceQueueHandle* queue, void* host, std::uint64_t bytes, std::uint64_t* address,
+                        DeviceFault* fault);
+    void (*unpin)(DeviceQueueHandle* queue, void* host);
     std::int32_t (*upload)(DeviceQueueHandle* queue, std::uint64_t to, const void* from, std::uint64_t bytes,
                            DeviceFault* fault);
     std::int32_t (*download)(DeviceQueueHandle* queue, void* to, std::uint64_t from, std::uint64_t bytes,
