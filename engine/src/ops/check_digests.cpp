@@ -62,8 +62,7 @@ Compared compared(const State& stored, const DigestState& digests, DigestCheck& 
     for (const auto& [both, count] : dtypes)
         check.forms.push_back(
             { FormDifference::Kind::Dtypes, std::string(word(both.first)), std::string(word(both.second)), count, 0 });
-    for (FormDifference& form : check.forms)
-        form.ofTensors = all.slices.size();
+    countCompared(check.forms, all.slices.size());
     if (!narrower.empty())
         all.rounded = rounded(state, narrower);
     return all;

@@ -70,28 +70,86 @@ bool isOfAdapter(const TensorInfo* tensor)
 
 using Pairs = std::vector<std::pair<const TensorInfo*, const TensorInfo*>>;
 
-/// Pairs of tensors that are left over, where `theirs` holds those of `own` under the names that the prefixes give.
-/// `ofAdapters`: `theirs` is wrapped.
-Pairs pairsBehind(const std::vector<const TensorInfo*>& own, const State& theirs, const std::string& ownPrefix,
-                  const std::string& theirPrefix, bool ofAdapters)
+/// Some tensors of a state.
+class AmongTensors {
+public:
+    explicit AmongTensors(std::vector<const TensorInfo*> tensors)
+        : m_tensors(std::move(tensors))
+    {
+        std::sort(m_tensors.begin(), m_tensors.end());
+    }
+    bool hold(const TensorInfo* tensor) const { return std::binary_search(m_tensors.begin(), m_tensors.end(), tensor); }
+
+private:
+    std::vector<const TensorInfo*> m_tensors;
+};
+
+void removePaired(std::vector<const TensorInfo*>& left, std::vector<const TensorInfo*> paired)
 {
+    const AmongTensors gone(std::move(paired));
+    std::erase_if(left, [&](const TensorInfo* tensor) { return gone.hold(tensor); });
+}
+
+/// Pairs of tensors that are left over: `theirs`, of which `all` is the state, under the names that the prefixes give
+/// to those of `own`. `ofAdapters`: `theirs` is wrapped.
+Pairs pairsBehind(const std::vector<const TensorInfo*>& own, const std::vector<const TensorInfo*>& theirs,
+                  const State& all, const std::string& ownPrefix, const std::string& theirPrefix, bool ofAdapters)
+{
+    const AmongTensors left(theirs);
+    const auto find = [&](const std::string& name) {
+        const TensorInfo* const found = all.find(name);
+        return left.hold(found) ? found : nullptr;
+    };
     Pairs pairs;
     for (const TensorInfo* tensor : own) {
         const std::optional<std::string> name = withPrefix(tensor->name, ownPrefix, theirPrefix);
-        const TensorInfo* other = name ? theirs.find(*name) : nullptr;
+        const TensorInfo* other = name ? find(*name) : nullptr;
         if (!other && name && ofAdapters)
-            other = theirs.find(wrapped(*name));
+            other = find(wrapped(*name));
         if (other)
             pairs.emplace_back(tensor, other);
     }
     return pairs;
 }
 
-void removePaired(std::vector<const TensorInfo*>& left, std::vector<const TensorInfo*> paired)
+std::vector<std::string_view> partsOf(std::string_view prefix)
 {
-    std::sort(paired.begin(), paired.end());
-    std::erase_if(left,
-                  [&](const TensorInfo* tensor) { return std::binary_search(paired.begin(), paired.end(), tensor); });
+    std::vector<std::string_view> parts;
+    while (!prefix.empty()) {
+        const std::size_t end = std::min(prefix.find('.'), prefix.size() - 1) + 1;
+        parts.push_back(prefix.substr(0, end));
+        prefix.remove_prefix(end);
+    }
+    return parts;
+}
+
+/// Whether all parts of one prefix are among those of the other, in this order: "model." and "model.language_model.".
+/// Else they may be two things: "lm_head." and "score.", "visual." and "audio.".
+bool isWrapped(const PrefixMap& map)
+{
+    const std::vector<std::string_view> a = partsOf(map.a);
+    const std::vector<std::string_view> b = partsOf(map.b);
+    const auto holds = [](const std::vector<std::string_view>& more, const std::vector<std::string_view>& fewer) {
+        auto at = more.begin();
+        return std::all_of(fewer.begin(), fewer.end(), [&](std::string_view part) {
+            at = std::find(at, more.end(), part);
+            return at != more.end() && (++at, true);
+        });
+    };
+    return holds(a, b) || holds(b, a);
+}
+
+/// Whether each has a number that the other one does not have: layers of one kind, and not one layer.
+bool differInNumbers(const PrefixMap& map)
+{
+    const auto numbers = [](std::string_view prefix) {
+        std::vector<std::string_view> all = partsOf(prefix);
+        std::erase_if(all, [](std::string_view part) { return part.find_first_not_of("0123456789.") != part.npos; });
+        return all;
+    };
+    const std::vector<std::string_view> a = numbers(map.a);
+    const std::vector<std::string_view> b = numbers(map.b);
+    return !a.empty() && !b.empty() && a != b;
 }
 
 std::vector<const TensorInfo*> firstOf(const Pairs& pairs)
@@ -111,7 +169,7 @@ std::vector<const TensorInfo*> secondOf(const Pairs& pairs)
 }
 
 /// Brings the tensors together whose names differ by a prefix.
-void correspondByPrefix(Correspondence& found, const State& a, const State& b, const std::optional<PrefixMap>& given)
+Pairs correspondByPrefix(Correspondence& found, const State& a, const State& b, const std::optional<PrefixMap>& given)
 {
     const auto adapterInA = std::find_if(found.onlyInA.begin(), found.onlyInA.end(), isOfAdapter);
     const auto adapterInB = std::find_if(found.onlyInB.begin(), found.onlyInB.end(), isOfAdapter);
@@ -122,23 +180,27 @@ void correspondByPrefix(Correspondence& found, const State& a, const State& b, c
         if (map.a == map.b && wrapsA == wrapsB)
             return pairs;
         if (!wrapsA || wrapsB)
-            return pairsBehind(found.onlyInA, b, map.a, map.b, wrapsB);
-        for (const auto& [theirs, own] : pairsBehind(found.onlyInB, a, map.b, map.a, true))
+            return pairsBehind(found.onlyInA, found.onlyInB, b, map.a, map.b, wrapsB);
+        for (const auto& [theirs, own] : pairsBehind(found.onlyInB, found.onlyInA, a, map.b, map.a, true))
             pairs.emplace_back(own, theirs);
         return pairs;
     };
-    const std::size_t fewer = std::min(found.onlyInA.size(), found.onlyInB.size());
-    const auto areMost = [&](const Pairs& pairs) { return pairs.size() * 2 >= fewer; }; // not a name or two that fit
+    const std::size_t fewerLeft = std::min(found.onlyInA.size(), found.onlyInB.size());
+    const std::size_t fewer = std::min(a.tensors().size(), b.tensors().size());
+    /// Not a name or two that fit; and of prefixes that may be two things, not a part of the model.
+    const auto convince = [&](const PrefixMap& map, const Pairs& pairs) {
+        return pairs.size() * 2 >= fewerLeft && !differInNumbers(map) && (isWrapped(map) || pairs.size() * 2 > fewer);
+    };
     PrefixMap map = given ? *given : differing(commonPrefix(found.onlyInA), commonPrefix(found.onlyInB));
     Pairs pairs = pairsUnder(map);
-    if (!given && !areMost(pairs)) { // one side has more than that prefix, as a model with a second tower
+    if (!given && !convince(map, pairs)) { // one side has more than that prefix, as a model with a second tower
         if (std::optional<PrefixMap> voted = votedPrefixes(found.onlyInA, found.onlyInB)) {
             map = std::move(*voted);
             pairs = pairsUnder(map);
         }
     }
-    if (pairs.empty() || (!given && !areMost(pairs)))
-        return;
+    if (pairs.empty() || (!given && !convince(map, pairs)))
+        return {};
     FormDifference difference { FormDifference::Kind::Names, map.a, map.b, pairs.size(), 0 };
     if (wrapsA != wrapsB) {
         difference.kind = FormDifference::Kind::Adapters;
@@ -148,7 +210,20 @@ void correspondByPrefix(Correspondence& found, const State& a, const State& b, c
     found.names = std::move(difference);
     removePaired(found.onlyInA, firstOf(pairs));
     removePaired(found.onlyInB, secondOf(pairs));
-    found.pairs.insert(found.pairs.end(), pairs.begin(), pairs.end());
+    return pairs;
+}
+
+/// Brings the tensors of one name together.
+void correspondByName(Correspondence& found, const State& b)
+{
+    const AmongTensors left(found.onlyInB);
+    for (const TensorInfo* tensor : found.onlyInA) {
+        const TensorInfo* const other = b.find(tensor->name);
+        if (left.hold(other))
+            found.pairs.emplace_back(tensor, other);
+    }
+    removePaired(found.onlyInA, firstOf(found.pairs));
+    removePaired(found.onlyInB, secondOf(found.pairs));
 }
 
 }
@@ -156,19 +231,28 @@ void correspondByPrefix(Correspondence& found, const State& a, const State& b, c
 Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given)
 {
     Correspondence found;
-    for (const TensorInfo& tensor : a.tensors()) {
-        if (const TensorInfo* other = b.find(tensor.name))
-            found.pairs.emplace_back(&tensor, other);
-        else
-            found.onlyInA.push_back(&tensor);
-    }
-    for (const TensorInfo& tensor : b.tensors()) {
-        if (!a.find(tensor.name))
-            found.onlyInB.push_back(&tensor);
-    }
-    if (acrossForms && !found.onlyInA.empty() && !found.onlyInB.empty())
-        correspondByPrefix(found, a, b, given);
+    for (const TensorInfo& tensor : a.tensors())
+        found.onlyInA.push_back(&tensor);
+    for (const TensorInfo& tensor : b.tensors())
+        found.onlyInB.push_back(&tensor);
+    Pairs behind;
+    if (acrossForms && given) // before names: B may hold "norm" and "ema.norm"
+        behind = correspondByPrefix(found, a, b, given);
+    correspondByName(found, b);
+    if (acrossForms && !given && !found.onlyInA.empty() && !found.onlyInB.empty())
+        behind = correspondByPrefix(found, a, b, std::nullopt);
+    found.pairs.insert(found.pairs.end(), behind.begin(), behind.end());
+    if (found.names)
+        found.names->ofTensors = found.pairs.size();
     return found;
+}
+
+void countCompared(std::vector<FormDifference>& forms, std::uint64_t tensors)
+{
+    for (FormDifference& form : forms) {
+        if (form.kind != FormDifference::Kind::Names && form.kind != FormDifference::Kind::Adapters)
+            form.ofTensors = tensors;
+    }
 }
 
 Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text)
@@ -210,8 +294,9 @@ std::string FormDifference::reason() const
         break;
     }
     if (a.empty() || b.empty())
-        return fmt::format("the names of {} begin with {} where those of {} do not", a.empty() ? "B" : "A",
-                           a.empty() ? b : a, a.empty() ? "A" : "B");
+        return fmt::format("{} of {} begin with {} where those of {} do not",
+                           tensors < ofTensors ? fmt::format("{} of {} names", tensors, ofTensors) : "the names",
+                           a.empty() ? "B" : "A", a.empty() ? b : a, a.empty() ? "A" : "B");
     return fmt::format("names that begin with {} in A begin with {} in B", a, b);
 }
 

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/operations.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,6 +20,9 @@ struct Correspondence {
 /// differ from those of the other by one prefix as a whole, or are those of layers that adapters wrap. `given`: the
 /// prefixes that the user names; nothing: they are looked for.
 Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given);
+
+/// Sets FormDifference::ofTensors where so many tensors are compared; that of names is known.
+void countCompared(std::vector<FormDifference>& forms, std::uint64_t tensors);
 
 /// Whether two states have tensors of the same names, dtypes and shapes.
 bool haveSameTensors(const State& a, const State& b);

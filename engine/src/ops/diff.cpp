@@ -179,8 +179,7 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
     for (const auto& [dtypes, count] : rounded)
         report.forms.push_back({ FormDifference::Kind::Dtypes, std::string(word(dtypes.first)),
                                  std::string(word(dtypes.second)), count, 0 });
-    for (FormDifference& form : report.forms)
-        form.ofTensors = selection.pairs.size();
+    countCompared(report.forms, selection.pairs.size());
     return selection;
 }
 

@@ -251,9 +251,10 @@ struct FormDifference {
     Kind kind = Kind::Names;
     std::string a, b;
     std::uint64_t tensors = 0; ///< that it concerns
-    std::uint64_t ofTensors = 0; ///< that are compared
+    std::uint64_t ofTensors = 0; ///< that are compared; of names, that both sides have
 
-    std::string reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"
+    std::string
+    reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"; or "11 of 24 names of B"
     std::string text() const; ///< with how tensors are compared all the same
 };
 
