@@ -204,6 +204,8 @@ Status memGetInfo(std::size_t* free, std::size_t* total)
 Status memAlloc(Address* address, std::size_t bytes)
 {
     return locked("cuMemAlloc", [&](State& all) {
+        if (all.plan.isFull)
+            return OutOfMemory;
         Memory memory { nullptr, pages(bytes) };
         void* const at = mmap(nullptr, memory.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (bytes == 0 || at == MAP_FAILED)

@@ -29,6 +29,7 @@ struct FakeDriverPlan {
     /// what it copies; 0: none.
     std::uint64_t flipAtDownload = 0;
     std::uint64_t flipAtDeviceCopy = 0;
+    bool isFull = false; ///< no memory of the device is given
     std::uint64_t skipLaunch = 0; ///< the n-th kernel from now on does nothing; 0: none
 };
 void plan(const FakeDriverPlan& plan);
