@@ -1,6 +1,5 @@
 // Moments with vectors. As simd_diff.cpp, this file is compiled once per target by foreach_target.h, but with
 // -ffp-contract=off: a square that is not rounded before it is added gives other bits than the reference.
-#include "backend/element_moments.h"
 #include "backend/moments.h"
 #include "backend/simd_targets.h"
 
@@ -14,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "backend/simd_groups-inl.h" // behind highway.h
+#include "backend/simd_patterns-inl.h"
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 // the baseline of x86, for which we have our own scalar code
 
@@ -34,57 +34,6 @@ constexpr std::size_t BatchElements = 8 * RowElements; ///< of these, measured s
 
 using Doubles = hn::CappedTag<double, RowElements>;
 template <class Word> using RowTag = hn::CappedTag<Word, RowElements>;
-
-/// As bytes, because elements need not be aligned.
-template <class D> HWY_INLINE hn::VFromD<D> loadElements(D d, const std::uint8_t* at)
-{
-    return hn::BitCast(d, hn::LoadU(hn::Repartition<std::uint8_t, D>(), at));
-}
-
-/// Masks over bit patterns of a floating type, as the functions of FloatFormat.
-template <class Format, class D> struct Patterns {
-    using V = hn::VFromD<D>;
-    using Word = hn::TFromD<D>; ///< at least as wide as the pattern
-
-    static constexpr Word Sign = Format::signBit();
-    static constexpr Word Magnitude = Sign - 1;
-    static constexpr Word Infinity = static_cast<Word>(Magnitude >> Format::Mantissa << Format::Mantissa);
-
-    static HWY_INLINE auto isNan(V bits)
-    {
-        const D d;
-        if constexpr (Format::Special == Specials::NegativeZeroIsNan)
-            return hn::Eq(bits, hn::Set(d, Sign));
-        else if constexpr (Format::Special == Specials::AllOnesIsNan)
-            return hn::Eq(hn::And(bits, hn::Set(d, Magnitude)), hn::Set(d, Magnitude));
-        else
-            return isAbove(bits, Infinity);
-    }
-    static HWY_INLINE auto isSpecial(V bits)
-    {
-        if constexpr (Format::Special == Specials::Ieee)
-            return isAbove(bits, static_cast<Word>(Infinity - 1));
-        else
-            return isNan(bits);
-    }
-    static HWY_INLINE V ordered(V bits)
-    {
-        const D d;
-        const hn::RebindToSigned<D> ds;
-        const auto negative = hn::RebindMask(d, hn::Lt(hn::BitCast(ds, bits), hn::Zero(ds)));
-        return hn::IfThenElse(negative, hn::Not(bits), hn::Or(bits, hn::Set(d, Sign)));
-    }
-
-private:
-    /// Compares as signed numbers, which magnitudes are and every target has.
-    static HWY_INLINE auto isAbove(V bits, Word limit)
-    {
-        const D d;
-        const hn::RebindToSigned<D> ds;
-        const auto magnitude = hn::BitCast(ds, hn::And(bits, hn::Set(d, Magnitude)));
-        return hn::RebindMask(d, hn::Gt(magnitude, hn::Set(ds, static_cast<hn::TFromD<decltype(ds)>>(limit))));
-    }
-};
 
 /// Values of a floating type of at most 16 bits: the pattern, moved into place in that of an F32, which holds each of
 /// them exactly.
@@ -394,7 +343,7 @@ private:
     std::uint32_t m_positions[ChunkElements + Backend::SlackElements]; ///< in the chunk, of elements that differ
 };
 
-template <class Format> DiffMoments measureAs(const Format& format, ByteSpan before, ByteSpan after)
+template <class Format> DiffMoments measureAs(const Format&, ByteSpan before, ByteSpan after)
 {
     constexpr std::size_t ElementBytes = sizeof(typename Format::Bits);
     const auto* const a = reinterpret_cast<const std::uint8_t*>(before.data());
@@ -404,8 +353,14 @@ template <class Format> DiffMoments measureAs(const Format& format, ByteSpan bef
     ChunkMeter<Format> meter(sums);
     for (std::size_t i = 0; i < whole; i += ChunkElements)
         meter.add(a + i * ElementBytes, b + i * ElementBytes, std::min(ChunkElements, whole - i));
+    if (const std::size_t rest = before.size() - whole * ElementBytes; rest > 0) { // equal zeros behind it add nothing
+        std::uint8_t left[StripeElements * ElementBytes] = {};
+        std::uint8_t right[StripeElements * ElementBytes] = {};
+        std::memcpy(left, a + whole * ElementBytes, rest);
+        std::memcpy(right, b + whole * ElementBytes, rest);
+        meter.add(left, right, StripeElements);
+    }
     meter.finish();
-    addElements(format, before, after, whole, sums);
     return sums.finish();
 }
 
