@@ -6,8 +6,8 @@
 
 namespace deltascope {
 
-/// Calls `use` with the moments of each block of two stretches of a type of numbers, in order. The stretches begin at a
-/// multiple of Backend::MomentElements in their tensor.
+/// Calls `use` with the moments of each block of two stretches of a type of numbers, in order. Sums that do not depend
+/// on how a tensor is read need stretches that begin at a multiple of Backend::MomentElements in it.
 template <class Use> void forEachMoments(const Backend& backend, ByteSpan a, ByteSpan b, Dtype dtype, Use use)
 {
     const std::size_t blockBytes = Backend::MomentElements * bitsOf(dtype) / 8;

@@ -5,6 +5,7 @@
 #include "backend/scalar_apply.h"
 #include "backend/scalar_diff.h"
 #include "backend/simd_targets.h"
+#include "backend/steps.h"
 
 #include <algorithm>
 #include <cassert>
@@ -170,6 +171,7 @@ public:
         , m_target(target)
         , m_kernels(kernels)
         , m_moments(simdMoments(target))
+        , m_steps(simdSteps(target))
     {
     }
 
@@ -209,6 +211,12 @@ public:
         return m_moments(before, after, dtype);
     }
 
+    void countSteps(ByteSpan before, ByteSpan after, Dtype dtype, StepCounts& counts) const noexcept override
+    {
+        assert(before.size() == after.size() && before.size() * 8 % bitsOf(dtype) == 0);
+        m_steps(before, after, dtype, counts);
+    }
+
     /// Vectors pay where a piece is as long as its block. Single elements are read and written one by one in any case,
     /// and elements of 4 or 6 bits and AddElements are rare: those are left to the scalar code.
     PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept override
@@ -242,6 +250,7 @@ private:
     std::int64_t m_target;
     const DiffTarget& m_kernels;
     MeasureMoments m_moments;
+    CountSteps m_steps;
 };
 
 } // namespace

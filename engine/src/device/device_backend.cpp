@@ -78,6 +78,19 @@ public:
     {
         return m_processor->moments(before, after, dtype);
     }
+    void countSteps(ByteSpan before, ByteSpan after, Dtype dtype, StepCounts& counts) const noexcept override
+    {
+        m_processor->countSteps(before, after, dtype, counts);
+    }
+    void countPatterns(ByteSpan elements, unsigned elementBytes,
+                       std::span<std::uint64_t> counts) const noexcept override
+    {
+        m_processor->countPatterns(elements, elementBytes, counts);
+    }
+    std::uint64_t countNan(ByteSpan elements, Dtype dtype) const noexcept override
+    {
+        return m_processor->countNan(elements, dtype);
+    }
     PatchCounts apply(const PatchPiece& piece, MutableByteSpan block, Dtype dtype) const noexcept override
     {
         return m_processor->apply(piece, block, dtype);

@@ -5,11 +5,13 @@
 #include "deltascope/engine/block_batches.h"
 #include "deltascope/engine/not_finite.h"
 #include "deltascope/engine/patch.h"
+#include "deltascope/engine/step_counts.h"
 #include "deltascope/engine/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +71,13 @@ public:
     /// are. The order of both sums: element i is added to sum i mod MomentLanes, in ascending order of i, each square
     /// rounded to binary64 before; then the upper half of the sums is added to the lower one until one is left.
     virtual DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept = 0;
+    /// Adds how far the elements that differ moved, of a type of numbers. Where a side is NaN, they count in nothing.
+    virtual void countSteps(ByteSpan before, ByteSpan after, Dtype dtype, StepCounts& counts) const noexcept;
+    /// Adds how often each bit pattern occurs; `counts` has a place for each. `elementBytes` is 1 or 2.
+    virtual void countPatterns(ByteSpan elements, unsigned elementBytes,
+                               std::span<std::uint64_t> counts) const noexcept;
+    /// Elements that are NaN, of a type of whole bytes.
+    virtual std::uint64_t countNan(ByteSpan elements, Dtype dtype) const noexcept;
 
     /// Applies a piece to the block that it was read for, which holds whole elements, and counts what that does to
     /// them; those of 4 or 6 bits are packed from the low bit up. Offsets lie inside the block, a FullBlock or XorBlock
