@@ -42,6 +42,7 @@ TensorMoves slowly(const Bits& before, const Bits& after)
         if (before[i] == after[i])
             continue;
         ++moves.changed;
+        moves.newNotFinite += !std::isfinite(b);
         if (std::isnan(a) || std::isnan(b))
             continue;
         moves.signFlips += std::signbit(a) != std::signbit(b);
@@ -50,8 +51,8 @@ TensorMoves slowly(const Bits& before, const Bits& after)
         std::size_t bin = 0;
         while ((std::uint64_t { 1 } << bin) < apart)
             ++bin;
-        ++moves.steps[bin];
-        moves.sameLowByte[bin] += (before[i] & 0xff) == (after[i] & 0xff);
+        ++moves.steps.all[bin];
+        moves.steps.sameLowByte[bin] += (before[i] & 0xff) == (after[i] & 0xff);
         if (std::isfinite(a) && std::isfinite(b))
             moves.squares += (static_cast<double>(b) - a) * (static_cast<double>(b) - a);
     }
@@ -64,8 +65,8 @@ void expectEqual(const TensorMoves& found, const TensorMoves& wanted)
     EXPECT_EQ(found.signFlips, wanted.signFlips);
     EXPECT_EQ(found.largestStep, wanted.largestStep);
     EXPECT_EQ(found.steps, wanted.steps);
-    EXPECT_EQ(found.sameLowByte, wanted.sameLowByte);
     EXPECT_NEAR(found.squares, wanted.squares, 1e-9 * wanted.squares);
+    EXPECT_EQ(found.newNotFinite, wanted.newNotFinite);
     EXPECT_EQ(found.notFinite, wanted.notFinite);
     EXPECT_EQ(found.constant, wanted.constant);
     EXPECT_EQ(found.zero, wanted.zero);
@@ -154,6 +155,34 @@ TEST_P(Meter, AgreesWithTheSlowOne)
         measured(before, after);
         expectEqual(m_moves, slowly(before, after));
     }
+}
+
+TEST_P(Meter, TakesInfinityAndNanAsTheSlowOne)
+{
+    std::mt19937 random(9);
+    for (int round = 0; round < 20; ++round) {
+        Bits before = randomState(random);
+        Bits after = before;
+        for (const std::uint16_t special : { 0x7f80, 0xff80, 0x7f7f, 0x7fc0, 0xff81, 0x0000, 0x8000 })
+            for (int i = 0; i < 200; ++i) { // among them some that stay as they are, and some that are special in both
+                before[random() % Elements] = special;
+                after[random() % Elements] = special;
+            }
+        measured(before, after);
+        expectEqual(m_moves, slowly(before, after));
+    }
+}
+
+TEST_P(Meter, TakesElementsThatAllChange)
+{
+    std::mt19937 random(10);
+    const Bits before = randomState(random);
+    Bits after = before;
+    for (std::uint16_t& element : after)
+        element = static_cast<std::uint16_t>(element ^ (1 + random() % 0x3f));
+    measured(before, after);
+    EXPECT_EQ(m_moves.changed, Elements);
+    expectEqual(m_moves, slowly(before, after));
 }
 
 TEST_P(Meter, SeesOneValueAcrossBlocks)

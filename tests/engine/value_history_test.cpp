@@ -12,8 +12,8 @@ TensorMoves usual(std::uint64_t changed = 100)
     moves.changed = changed;
     moves.signFlips = changed / 20;
     moves.largestStep = 2;
-    moves.steps[0] = changed - 1;
-    moves.steps[1] = 1;
+    moves.steps.all[0] = changed - 1;
+    moves.steps.all[1] = 1;
     moves.squares = 1e-6;
     moves.constant = moves.zero = false;
     return moves;
@@ -127,12 +127,12 @@ TEST(ValueHistory, DistancesAreKnownToTheNextPowerOfTwo)
 {
     TensorMoves moves = usual();
     moves.largestStep = 17;
-    moves.steps[TensorMoves::binOf(16)] = 17; // eight times the two of the deltas: not over it
+    moves.steps.all[StepCounts::binOf(16)] = 17; // eight times the two of the deltas: not over it
     EXPECT_EQ(historyOf(2).farMoved(moves, true), 0U);
-    moves.steps[TensorMoves::binOf(17)] = 17;
+    moves.steps.all[StepCounts::binOf(17)] = 17;
     EXPECT_EQ(historyOf(2).farMoved(moves, true), 17U);
     EXPECT_EQ(judged(historyOf(2), moves), Suspicion::UlpDistance);
-    moves.sameLowByte[TensorMoves::binOf(17)] = 4;
+    moves.steps.sameLowByte[StepCounts::binOf(17)] = 4;
     EXPECT_EQ(historyOf(2).farMoved(moves, false), 13U);
     EXPECT_EQ(historyOf(1).farMoved(moves, true), std::nullopt);
 }

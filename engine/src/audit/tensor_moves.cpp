@@ -5,8 +5,6 @@
 #include "deltascope/engine/number_format.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -33,20 +31,26 @@ public:
     {
         m_pieceOf = at;
         m_before.clear();
-        if (const auto* assigned = std::get_if<AssignElements>(&piece))
-            addSparse(at, state, *assigned, [](Bits, Bits bits) { return bits; });
-        else if (const auto* masks = std::get_if<XorElements>(&piece))
-            addSparse(at, state, *masks, [](Bits before, Bits bits) { return static_cast<Bits>(before ^ bits); });
-        else if (!std::holds_alternative<std::monostate>(piece))
+        if (const auto* assigned = std::get_if<AssignElements>(&piece)) {
+            addListed(m_moves[at], state, assigned->elements, assigned->bits);
+        } else if (const auto* masks = std::get_if<XorElements>(&piece)) {
+            gather(state, masks->elements);
+            m_fresh.resize(masks->bits.size());
+            m_backend->xorInto(m_old, masks->bits, sizeof(Bits), m_fresh);
+            add(m_moves[at], m_old, m_fresh);
+        } else if (!std::holds_alternative<std::monostate>(piece)) {
             m_before.assign(state.begin(), state.end());
+        }
     }
 
     void onBlock(std::size_t at, ByteSpan state) override
     {
-        if (m_pieceOf != at)
+        if (m_pieceOf != at) {
             begin(at, state);
-        else if (!m_before.empty())
-            addDense(at, state);
+        } else if (!m_before.empty()) {
+            const std::span<const std::uint32_t> changed = m_changed.find(m_before, state, sizeof(Bits));
+            addListed(m_moves[at], m_before, changed, m_changed.values());
+        }
         addConstant(at, state);
         m_pieceOf = None;
     }
@@ -66,42 +70,32 @@ private:
         m_firstValues.add(state);
     }
 
-    template <class Piece, class Apply> void addSparse(std::size_t at, ByteSpan state, const Piece& piece, Apply apply)
+    /// `fresh`: the new bits of `elements`, one after another.
+    void addListed(TensorMoves& moves, ByteSpan block, std::span<const std::uint32_t> elements, ByteSpan fresh)
     {
-        TensorMoves& moves = m_moves[at];
-        for (std::size_t i = 0; i < piece.elements.size(); ++i) {
-            const Bits before = loadLe<Bits>(state, std::size_t { piece.elements[i] } * sizeof(Bits));
-            const Bits after = apply(before, loadLe<Bits>(piece.bits, i * sizeof(Bits)));
-            if (before != after)
-                add(moves, before, after);
-        }
+        gather(block, elements);
+        add(moves, m_old, fresh);
     }
 
-    void addDense(std::size_t at, ByteSpan state)
+    void gather(ByteSpan block, std::span<const std::uint32_t> elements)
     {
-        for (const std::uint32_t element : m_changed.find(m_before, state, sizeof(Bits))) {
-            const std::size_t byte = std::size_t { element } * sizeof(Bits);
-            add(m_moves[at], loadLe<Bits>(m_before, byte), loadLe<Bits>(state, byte));
-        }
+        m_old.resize(elements.size() * sizeof(Bits));
+        for (std::size_t i = 0; i < elements.size(); ++i)
+            storeLe<Bits>(m_old, i * sizeof(Bits), loadLe<Bits>(block, std::size_t { elements[i] } * sizeof(Bits)));
     }
 
-    void add(TensorMoves& moves, Bits before, Bits after) const
+    void add(TensorMoves& moves, ByteSpan before, ByteSpan after) const
     {
-        ++moves.changed;
-        moves.newNotFinite += m_format.isSpecial(after) ? 1 : 0;
-        moves.notFinite += std::int64_t { m_format.isSpecial(after) } - std::int64_t { m_format.isSpecial(before) };
-        if (m_format.isNan(before) || m_format.isNan(after))
-            return;
-        moves.signFlips += ((before ^ after) & m_format.signBit()) != 0;
-        const std::uint64_t apart = distance(m_format.ordered(before), m_format.ordered(after));
-        const std::size_t bin = TensorMoves::binOf(apart);
-        moves.largestStep = std::max(moves.largestStep, apart);
-        ++moves.steps[bin];
-        if constexpr (sizeof(Bits) == 2)
-            moves.sameLowByte[bin] += ((before ^ after) & 0xff) == 0;
-        const double gap = m_format.value(after) - m_format.value(before);
-        if (std::isfinite(gap))
-            moves.squares += gap * gap;
+        forEachMoments(*m_backend, before, after, m_dtype, [&](const DiffMoments& moments) {
+            const NotFiniteCounts& notFinite = moments.notFiniteChanged;
+            moves.changed += moments.different;
+            moves.newNotFinite += notFinite.b;
+            moves.notFinite += static_cast<std::int64_t>(notFinite.b) - static_cast<std::int64_t>(notFinite.a);
+            moves.signFlips += moments.signFlips;
+            moves.largestStep = std::max(moves.largestStep, moments.maxUlp);
+            moves.squares += moments.movedSquares;
+        });
+        m_backend->countSteps(before, after, m_dtype, moves.steps);
     }
 
     /// The first inequality ends it, so it is free for almost every block.
@@ -125,6 +119,7 @@ private:
     FirstValuesOf<Format> m_firstValues;
     std::size_t m_pieceOf = None; ///< the version whose piece was shown last
     std::vector<std::byte> m_before; ///< the block before it, where what changes is not listed
+    std::vector<std::byte> m_old, m_fresh; ///< bits of elements that are listed
 };
 
 }
@@ -133,11 +128,6 @@ const TensorMoves& TensorMoves::none() noexcept
 {
     static const TensorMoves moves;
     return moves;
-}
-
-std::size_t TensorMoves::binOf(std::uint64_t distance) noexcept
-{
-    return static_cast<std::size_t>(std::bit_width(distance - 1));
 }
 
 std::unique_ptr<MoveMeter> MoveMeter::of(Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend)

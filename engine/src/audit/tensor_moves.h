@@ -4,7 +4,6 @@
 #include "deltascope/engine/backend.h"
 #include "deltascope/engine/patch.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,16 +13,13 @@ namespace deltascope {
 
 /// What one version did to the values of one tensor, and what they are behind it.
 struct TensorMoves {
-    /// Bin of changes by distance in steps of the type: 0 holds distance 1, n those above 2^(n-1) and up to 2^n.
-    static std::size_t binOf(std::uint64_t distance) noexcept;
     /// Of a version that does not name the tensor.
     static const TensorMoves& none() noexcept;
 
     std::uint64_t changed = 0; ///< elements whose bits changed
     std::uint64_t signFlips = 0; ///< of these; NaN left out, as in all that follow
     std::uint64_t largestStep = 0; ///< distance in steps of the type
-    std::array<std::uint64_t, 65> steps {}; ///< elements by binOf()
-    std::array<std::uint64_t, 65> sameLowByte {}; ///< of these, elements of 16 bits that kept their low byte
+    StepCounts steps;
     double squares = 0; ///< of the differences, over finite values
     std::uint64_t newNotFinite = 0; ///< changed elements that are NaN or infinite behind the version
     std::int64_t notFinite = 0; ///< NaN and infinity behind the version; until MoveMeter::finish(), how many more

@@ -96,9 +96,9 @@ std::optional<std::uint64_t> ValueHistory::farMoved(const TensorMoves& moves, bo
     if (largest > UINT64_MAX / FarSteps)
         return 0;
     std::uint64_t far = 0;
-    for (std::size_t bin = TensorMoves::binOf(std::max<std::uint64_t>(largest, 1) * FarSteps) + 1;
-         bin < moves.steps.size(); ++bin)
-        far += moves.steps[bin] - (lowBytes ? 0 : moves.sameLowByte[bin]);
+    for (std::size_t bin = StepCounts::binOf(std::max<std::uint64_t>(largest, 1) * FarSteps) + 1;
+         bin < StepCounts::Bins; ++bin)
+        far += moves.steps.all[bin] - (lowBytes ? 0 : moves.steps.sameLowByte[bin]);
     return far;
 }
 
@@ -149,12 +149,12 @@ namespace {
 std::size_t binOfShare(const TensorMoves& moves, double share)
 {
     std::uint64_t all = 0;
-    for (const std::uint64_t elements : moves.steps)
+    for (const std::uint64_t elements : moves.steps.all)
         all += elements;
     std::uint64_t below = 0;
     std::size_t bin = 0;
-    for (; bin + 1 < moves.steps.size(); ++bin) {
-        below += moves.steps[bin];
+    for (; bin + 1 < StepCounts::Bins; ++bin) {
+        below += moves.steps.all[bin];
         if (static_cast<double>(below) >= share * static_cast<double>(all))
             break;
     }
@@ -176,8 +176,8 @@ std::optional<SuspectTensor> judgeByLater(const TensorMoves& moves, const std::v
     if (binOfShare(moves, Half) <= usual + FarBins)
         return std::nullopt;
     std::uint64_t far = 0;
-    for (std::size_t bin = usual + FarBins + 1; bin < moves.steps.size(); ++bin)
-        far += moves.steps[bin];
+    for (std::size_t bin = usual + FarBins + 1; bin < StepCounts::Bins; ++bin)
+        far += moves.steps.all[bin];
     return SuspectTensor { {}, Suspicion::UlpDistance, static_cast<double>(far), 0 };
 }
 
