@@ -243,6 +243,12 @@ TEST(DiffNorm, IsUnknownWithoutNumbersInA)
     EXPECT_FALSE(diffOfValues<double>(Dtype::F64, { 1e300 }, { 2e300 }).relativeNorm); // its square is no double
 }
 
+TEST(DiffNorm, IsUnknownWhereThatOfAIsTooLarge)
+{
+    EXPECT_FALSE(diffOfValues<double>(Dtype::F64, { 1e300, 1 }, { 1e300, 2 }).relativeNorm);
+    EXPECT_DOUBLE_EQ(diffOfValues<double>(Dtype::F64, { 1e150, 1 }, { 1e150, 2 }).relativeNorm.value_or(0), 1e-150);
+}
+
 TEST(DiffNorm, OfIntegersIsOfTheirNumbers)
 {
     EXPECT_EQ(diffOfValues<std::int8_t>(Dtype::I8, { 3, -4 }, { 3, 1 }).relativeNorm, 1.0);

@@ -372,6 +372,51 @@ TEST(ValuesMoved, TheWidestDistanceHasABin)
     EXPECT_EQ(seen.moved->ulp.back(), 1U);
 }
 
+TEST(ValuesMoved, HaveALargestDistanceWhereOneIsFinite)
+{
+    const auto largest = [](const std::string& before, const std::string& after) {
+        return statistics(Dtype::BF16, before, after).moved->maxAbs;
+    };
+    EXPECT_EQ(largest(fromHex("0080 803f"), fromHex("0000 803f")), 0) << "zeros of both signs";
+    EXPECT_EQ(largest(fromHex("0080 807f"), fromHex("0000 803f")), 0);
+    EXPECT_EQ(largest(fromHex("807f 803f"), fromHex("7f7f 803f")), std::nullopt) << "infinity";
+    EXPECT_EQ(largest(fromHex("c07f 803f"), fromHex("803f c07f")), std::nullopt) << "NaN";
+    std::string before;
+    std::string after;
+    append(before, 1e308);
+    append(after, -1e308);
+    EXPECT_EQ(statistics(Dtype::F64, before, after).moved->maxAbs, std::nullopt) << "too far for a number";
+}
+
+TEST(ValuesMoved, HaveTheNormOfADiff)
+{
+    for (const Dtype dtype : { Dtype::BF16, Dtype::F16, Dtype::F32, Dtype::F64, Dtype::I32, Dtype::I64 }) {
+        const std::size_t count = 3 * 64 * 1024 + 5; // several blocks
+        const TensorInfo info = tensor("w", { count }, dtype);
+        std::string before = weights(dtype, count, 1);
+        std::string after = weights(dtype, count, 2);
+        TaskContext task;
+        const auto report = diffStates(bench(), stateOf(info, before), stateOf(info, after), {}, task);
+        ASSERT_TRUE(report) << report.error().text;
+        const TensorStatistics seen = statistics(dtype, before, after);
+        ASSERT_TRUE(seen.moved->relativeNorm) << word(dtype);
+        EXPECT_EQ(seen.moved->relativeNorm, report->tensors.front().relativeNorm) << word(dtype);
+        EXPECT_DOUBLE_EQ(*seen.moved->relativeNorm, seen.moved->norm / *seen.a->norm) << word(dtype);
+    }
+}
+
+TEST(ValuesMoved, HaveNoNormBesideOneThatIsTooLarge)
+{
+    std::string before;
+    append(before, 1e300);
+    append(before, 1.0);
+    std::string after = before.substr(0, 8);
+    append(after, 2.0);
+    const TensorStatistics seen = statistics(Dtype::F64, before, after);
+    EXPECT_EQ(seen.moved->norm, 1);
+    EXPECT_FALSE(seen.moved->relativeNorm);
+}
+
 TEST(Statistics, OtherFormsAndTypesWithoutNumbersAreRefused)
 {
     TaskContext task;

@@ -8,7 +8,7 @@ namespace {
 
 HistogramView makeHistogramView(const Histogram& histogram) { return { histogram.edges, histogram.a, histogram.b }; }
 
-ValuesMovedView makeMovedView(const ValuesMoved& moved, const ValueStatistics& a)
+ValuesMovedView makeMovedView(const ValuesMoved& moved)
 {
     ValuesMovedView view;
     view.changed = moved.different;
@@ -16,8 +16,7 @@ ValuesMovedView makeMovedView(const ValuesMoved& moved, const ValueStatistics& a
     view.nanInvolved = moved.nanInvolved;
     view.maxAbs = moved.maxAbs;
     view.norm = moved.norm;
-    if (a.norm && *a.norm > 0)
-        view.relativeNorm = moved.norm / *a.norm;
+    view.relativeNorm = moved.relativeNorm;
     for (std::size_t i = 0; i < moved.ulp.size(); ++i)
         view.ulp.emplace_back(i < 64 ? std::uint64_t { 1 } << i : std::numeric_limits<std::uint64_t>::max(),
                               moved.ulp[i]);
@@ -59,7 +58,7 @@ StatisticsView makeStatisticsView(std::int64_t step, std::optional<std::int64_t>
     view.logarithmic = makeHistogramView(statistics.logarithmic);
     if (a && statistics.a && statistics.moved) {
         view.a = makeValuesView(*a, *statistics.a);
-        view.moved = makeMovedView(*statistics.moved, *statistics.a);
+        view.moved = makeMovedView(*statistics.moved);
     }
     return view;
 }

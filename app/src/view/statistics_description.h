@@ -47,7 +47,8 @@ template <class Io> void describe(Io& io, Of<Io, ValuesMovedView>& moved)
     io("nan_involved", moved.nanInvolved, "of the changed ones; in nothing below");
     io("max_abs", moved.maxAbs);
     io("norm", nullIfInfinite(moved.norm), "L2 of b - a; null: it is infinite");
-    io("relative_norm", moved.relativeNorm, "over the norm of a");
+    io("relative_norm", moved.relativeNorm,
+       "over the norm of a; null: it has none, or no element that differs is finite");
     io("ulp", pairs(moved.ulp, UlpCountKeys), "by distance in representable values: 1, 2, up to 4, up to 8 …");
 }
 

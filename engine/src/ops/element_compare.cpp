@@ -18,7 +18,8 @@ std::optional<double> Squares::relativeNorm(std::uint64_t different, const NotFi
     if (different > 0 && notFinite.different == different)
         return std::nullopt;
     const double ratio = std::sqrt(moved.value()) / std::sqrt(a.value());
-    return a.value() > 0 && std::isfinite(ratio) ? std::optional(ratio) : std::nullopt;
+    const bool isKnown = a.value() > 0 && std::isfinite(a.value()) && std::isfinite(ratio);
+    return isKnown ? std::optional(ratio) : std::nullopt;
 }
 
 std::unique_ptr<PairBatches> compareBlocks(const Backend& backend, TensorDiff& diff, Squares& squares)

@@ -1,7 +1,7 @@
 #include "sample_distance.h"
 
+#include "compensated_sum.h"
 #include "deltascope/engine/walk.h"
-#include "values_moved.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +41,7 @@ Result<SampleDistance> sampleDistance(const State& a, const State& b, const Walk
         if (!same || ofB[*same].dtype != tensor.dtype || ofB[*same].shape != tensor.shape)
             continue;
         shared += tensor.elements();
-        if (!hasFractions(tensor.dtype) || !MovedCollector::of(tensor.dtype, *means.backend))
+        if (!hasFractions(tensor.dtype) || !isNumber(tensor.dtype))
             continue;
         sharedBytes += tensor.bytes();
         pairs.push_back({ { i }, { *same }, tensor.dtype });
@@ -69,9 +69,12 @@ Result<SampleDistance> sampleDistance(const State& a, const State& b, const Walk
     DS_TRY(const std::unique_ptr<StateWalk> walkB, b.walk(slicesB, { means }));
     std::vector<double> norms(dtypes.size());
     DS_CHECK(walkPairs(*walkA, *walkB, means.threads, task, [&](std::size_t n, PairReader& reader) -> Result<void> {
-        const std::unique_ptr<MovedCollector> moved = MovedCollector::of(dtypes[n], *means.backend);
-        DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) { moved->add(x, y); }));
-        norms[n] = moved->moved().norm;
+        Sum squares;
+        const std::unique_ptr<PairBatches> blocks =
+            means.backend->measure(dtypes[n], [&](const DiffMoments& moments) { squares.add(moments.movedSquares); });
+        DS_CHECK(forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) { return blocks->add(x, y); }));
+        DS_CHECK(blocks->finish());
+        norms[n] = std::sqrt(squares.value());
         return {};
     }));
     for (const double norm : norms)

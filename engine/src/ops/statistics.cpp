@@ -45,8 +45,7 @@ Result<void> pass(const WalkMeans& means, const State* a, const State& b, std::s
             return forEachPair(reader, task, [&](ByteSpan x, ByteSpan y) {
                 before->add(x);
                 now.add(y);
-                if (moved)
-                    moved->add(x, y);
+                return moved ? moved->add(x, y) : Result<void>();
             });
         };
         DS_CHECK(walkPairs(*walkA, *walkB, InOrder, task, collect));
@@ -122,15 +121,15 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
                         std::string(tensor), "diff names both");
     }
     DS_TRY(const WalkMeans means, bench.means());
-    const std::unique_ptr<ValueCollector> before = a ? ValueCollector::of(right->dtype) : nullptr;
-    const std::unique_ptr<ValueCollector> now = ValueCollector::of(right->dtype);
-    const std::unique_ptr<MovedCollector> moved = MovedCollector::of(right->dtype, *means.backend);
+    const std::unique_ptr<ValueCollector> before = a ? ValueCollector::of(right->dtype, *means.backend) : nullptr;
+    const std::unique_ptr<ValueCollector> now = ValueCollector::of(right->dtype, *means.backend);
+    MovedCollector moved(right->dtype, *means.backend);
     TensorStatistics out;
     out.tensor = *right;
     const unsigned passes = statisticsPasses(right->dtype);
     task.beginPhase("read", passes * right->bytes());
     for (unsigned at = 0; at < passes; ++at) {
-        DS_CHECK(pass(means, a, b, tensor, before.get(), *now, at == 0 ? moved.get() : nullptr, task));
+        DS_CHECK(pass(means, a, b, tensor, before.get(), *now, at == 0 ? &moved : nullptr, task));
         if (at > 0)
             continue;
         out.linear.edges = edgesOf(before.get(), *now);
@@ -146,7 +145,7 @@ Result<TensorStatistics> statisticsOf(Workbench& bench, const State* a, const St
     if (before) {
         out.a = before->statistics();
         out.linear.a = before->linear();
-        out.moved = moved->moved();
+        DS_TRY(out.moved, moved.finish());
     }
     return out;
 }
@@ -160,7 +159,7 @@ Result<std::map<std::size_t, ValueStatistics>> statisticsBehind(Workbench& bench
     std::map<std::size_t, std::unique_ptr<ValueCollector>> values; // by the link that made them
     for (const std::size_t link : links) {
         if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
-            values.try_emplace(*touched, ValueCollector::of(info->dtype));
+            values.try_emplace(*touched, ValueCollector::of(info->dtype, *means.backend));
     }
     const unsigned passes = statisticsPasses(info->dtype);
     task.beginPhase("read", passes * info->bytes());

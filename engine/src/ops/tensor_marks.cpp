@@ -2,13 +2,10 @@
 
 #include "deltascope/engine/tensor_view.h"
 
-#include "deltascope/engine/number_format.h"
+#include "deltascope/engine/backend.h"
 #include "hash/hashers.h"
 #include "show_links.h"
 #include "touched_links.h"
-
-#include <cstring>
-#include <type_traits>
 
 namespace deltascope {
 
@@ -17,8 +14,9 @@ namespace {
 /// The state behind one link, as it passes by.
 class Marker {
 public:
-    explicit Marker(Dtype dtype)
+    Marker(Dtype dtype, const Backend& backend)
         : m_dtype(dtype)
+        , m_backend(backend)
     {
         if (statisticsPasses(dtype) > 0)
             m_nan = 0;
@@ -28,22 +26,15 @@ public:
     {
         m_hasher.update(state);
         m_bytes += state.size();
-        const auto count = [&](const auto& format) {
-            using Bits = typename std::decay_t<decltype(format)>::Bits;
-            for (std::size_t at = 0; at + sizeof(Bits) <= state.size(); at += sizeof(Bits)) {
-                Bits bits = 0;
-                std::memcpy(&bits, &state[at], sizeof(Bits));
-                *m_nan += format.isNan(bits) ? 1 : 0;
-            }
-        };
         if (m_nan)
-            withNumbers(m_dtype, count, [](const auto&) {});
+            *m_nan += m_backend.countNan(state, m_dtype);
     }
     std::uint64_t bytes() const { return m_bytes; }
     TensorMark mark() const { return { m_hasher.digest(), m_nan }; }
 
 private:
     Dtype m_dtype;
+    const Backend& m_backend;
     Xxh3Hasher m_hasher;
     std::uint64_t m_bytes = 0;
     std::optional<std::uint64_t> m_nan;
@@ -74,13 +65,13 @@ Result<std::map<std::size_t, TensorMark>> marksBehind(Workbench& bench, const Pa
                                                       TaskContext& task)
 {
     DS_TRY(const TensorInfo* info, tensorIn(chain, tensor));
+    DS_TRY(const WalkMeans means, bench.means());
     std::map<std::size_t, Marker> markers; // by the link that made the state
     for (const std::size_t link : links) {
         if (const std::optional<std::size_t> touched = touchedAt(chain, tensor, link))
-            markers.try_emplace(*touched, info->dtype);
+            markers.try_emplace(*touched, info->dtype, *means.backend);
     }
     LinkMarker marker(markers);
-    DS_TRY(const WalkMeans means, bench.means());
     DS_CHECK(showLinks(chain, *info, marker, means, task));
     std::map<std::size_t, TensorMark> marks;
     for (const std::size_t link : links) {

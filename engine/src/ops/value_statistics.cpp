@@ -70,17 +70,14 @@ template <class Format> class NarrowCollector final : public ValueCollector {
     using Bits = typename Format::Bits;
 
 public:
-    explicit NarrowCollector(const Format& format)
+    NarrowCollector(const Format& format, const Backend& backend)
         : m_format(format)
+        , m_backend(backend)
         , m_counts(std::size_t { 1 } << Format::Width)
     {
     }
 
-    void add(ByteSpan elements) override
-    {
-        for (std::size_t at = 0; at < elements.size(); at += sizeof(Bits))
-            ++m_counts[loadLe<Bits>(elements, at)];
-    }
+    void add(ByteSpan elements) override { m_backend.countPatterns(elements, sizeof(Bits), m_counts); }
 
     void endPass() override
     {
@@ -136,6 +133,7 @@ private:
     }
 
     Format m_format;
+    const Backend& m_backend;
     std::vector<std::uint64_t> m_counts;
     std::vector<std::uint64_t> m_linear;
     Moments m_moments;
@@ -261,13 +259,13 @@ private:
 
 }
 
-std::unique_ptr<ValueCollector> ValueCollector::of(Dtype dtype)
+std::unique_ptr<ValueCollector> ValueCollector::of(Dtype dtype, const Backend& backend)
 {
     std::unique_ptr<ValueCollector> out;
     const auto make = [&](auto format) {
         using Format = decltype(format);
         if constexpr (Format::Width <= 16)
-            out = std::make_unique<NarrowCollector<Format>>(format);
+            out = std::make_unique<NarrowCollector<Format>>(format, backend);
         else
             out = std::make_unique<WideCollector<Format>>(format);
     };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/statistics.h"
 #include "histogram_bins.h"
 
@@ -11,8 +12,8 @@ namespace deltascope {
 /// Collects the values of one state. It is shown all elements from front to back, as often as statisticsPasses() says.
 class ValueCollector {
 public:
-    /// Null for types without numbers.
-    static std::unique_ptr<ValueCollector> of(Dtype dtype);
+    /// Null for types without numbers. `backend` outlives it.
+    static std::unique_ptr<ValueCollector> of(Dtype dtype, const Backend& backend);
     virtual ~ValueCollector() = default;
 
     virtual void add(ByteSpan elements) = 0;

@@ -1,22 +1,32 @@
 #pragma once
 
-#include "deltascope/base/bytes.h"
 #include "deltascope/engine/backend.h"
 #include "deltascope/engine/statistics.h"
+#include "element_compare.h"
 
 #include <memory>
 
 namespace deltascope {
 
-/// Collects how two states differ, in one pass.
+/// Collects how two states differ in a tensor of a type of numbers, in one pass: as diff, and how far elements moved.
 class MovedCollector {
 public:
-    /// Null for types without numbers.
-    static std::unique_ptr<MovedCollector> of(Dtype dtype, const Backend& backend);
-    virtual ~MovedCollector() = default;
-    /// Equally long stretches at the same place.
-    virtual void add(ByteSpan a, ByteSpan b) = 0;
-    virtual ValuesMoved moved() const = 0;
+    /// `backend` outlives it.
+    MovedCollector(Dtype dtype, const Backend& backend);
+    MovedCollector(const MovedCollector&) = delete;
+    MovedCollector& operator=(const MovedCollector&) = delete;
+
+    /// Equally long stretches at the same place, from front to back.
+    Result<void> add(ByteSpan a, ByteSpan b);
+    /// Behind the last stretch.
+    Result<ValuesMoved> finish();
+
+private:
+    const Backend& m_backend;
+    TensorDiff m_diff;
+    Squares m_squares;
+    StepCounts m_steps;
+    std::unique_ptr<PairBatches> m_blocks;
 };
 
 } // namespace deltascope

@@ -10,9 +10,10 @@
 #include <vector>
 
 // What the values of one tensor are, and how far they moved between two states. Counts, extremes and percentiles are
-// exact; sums run in double precision with compensation, in one order, so that the result is the same everywhere.
-// Memory does not depend on the size of the tensor: types of up to 16 bits are read once and counted by bit pattern,
-// wider ones are read once for each 16 bits and counted by ever longer prefixes of their place in the order of values.
+// exact; sums run in double precision in one order, so that the result is the same everywhere: with compensation, or,
+// of differences, in that of Backend::moments(), as in a diff. Memory does not depend on the size of the tensor: types
+// of up to 16 bits are read once and counted by bit pattern, wider ones are read once for each 16 bits and counted by
+// ever longer prefixes of their place in the order of values.
 
 namespace deltascope {
 
@@ -45,6 +46,7 @@ struct ValuesMoved {
     std::uint64_t nanInvolved = 0; ///< of those that differ; they count in nothing below
     std::optional<double> maxAbs; ///< over those that differ and are finite
     double norm = 0; ///< L2 of the difference, over elements that are finite in both
+    std::optional<double> relativeNorm; ///< as TensorDiff::relativeNorm
     /// By the distance in representable values: 1, 2, up to 4, up to 8 … up to 2^i.
     std::vector<std::uint64_t> ulp;
 };

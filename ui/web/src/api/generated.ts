@@ -1238,7 +1238,7 @@ export interface ValuesMoved {
   nan_involved: number; // of the changed ones; in nothing below
   max_abs: number | null;
   norm: number | null; // L2 of b - a; null: it is infinite
-  relative_norm: number | null; // over the norm of a
+  relative_norm: number | null; // over the norm of a; null: it has none, or no element that differs is finite
   ulp: UlpCount[]; // by distance in representable values: 1, 2, up to 4, up to 8 …
 }
 

@@ -36,7 +36,7 @@ struct ValuesMovedView {
     std::uint64_t nanInvolved = 0; ///< of the changed ones; they count in nothing below
     std::optional<double> maxAbs; ///< over changed elements with finite values; nothing without one
     double norm = 0; ///< L2 of B − A over elements with finite values
-    std::optional<double> relativeNorm; ///< over the L2 norm of A; nothing where that is zero
+    std::optional<double> relativeNorm; ///< over that of A; nothing as in a diff
     /// Distance in representable values and elements with it: 1, 2, up to 4, up to 8 and so on.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ulp;
 };
