@@ -20,8 +20,8 @@ CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("sum", "u4")])
 ASSIGN = numpy.dtype([("stretch", "u8"), ("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("flip", "u8"),
                       ("mask", "u8"), ("limit", "u8"), ("first_tile", "u8")])
 ASSIGN_TILE = 2048
-PIECE = numpy.dtype([("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("is_xor", "u8")])
-REPLAY = numpy.dtype([("block", "u8"), ("first_piece", "u8"), ("pieces", "u8")])
+PIECE = numpy.dtype([("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("is_xor", "u8"), ("out", "u8")])
+REPLAY = numpy.dtype([("block", "u8"), ("elements", "u8"), ("first_piece", "u8"), ("pieces", "u8")])
 REPLAY_BLOCK = 65536  # elements of bf16 in a block of a replay
 COUNTS = 5  # numbers of AssignCounts
 MOMENTS_BYTES = 88
@@ -219,6 +219,7 @@ def replay(kernels, before, after, deltas=10):
     numbers = numpy.arange(len(starts), dtype=numpy.uint64)
     table = numpy.zeros(len(starts), REPLAY)
     table["block"] = before.data_ptr() + 2 * REPLAY_BLOCK * numbers
+    table["elements"] = numpy.minimum(REPLAY_BLOCK, before.numel() - REPLAY_BLOCK * numbers)
     table["first_piece"] = deltas * numbers
     table["pieces"] = deltas
     jobs, of_blocks = on_device(table), on_device(pieces)

@@ -62,6 +62,8 @@ class Device(E2ETest):
         self.assertNotIn("note:", outcome.err)
         self.assertIn("the processor did the rest", self.run_ds("diff", run.at(2), run.at(5), "--threads", "2",
                                                                 "--device-memory", "32MiB", env=self.with_device()).err)
+        verified = self.run_ds("verify", run.source, "--level", "3", "--json", env=self.with_device())
+        self.assertGreaterEqual(verified.json()["device_bytes"], 5 << 20, "replays that something looks at, too")
         quiet = self.run_ds("diff", run.at(2), run.at(5), "--quiet", env=self.with_device())
         self.assertEqual(quiet.err, "")
         listed = self.run_ds("ls", run.source, env=self.with_device())

@@ -1,5 +1,6 @@
 #include "deltascope/engine/block_batches.h"
 
+#include "deltascope/engine/hash_tree.h"
 #include "support/device.h"
 #include "support/fake_driver.h"
 #include "support/sanitizer.h"
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -124,6 +126,56 @@ Changes found(const Backend& backend, const TwoStates& states, unsigned elementB
 /// Bytes of elements that occur again and again: both zeros of 8 bits, NaN of most types, and others.
 constexpr std::byte Likely[] = { std::byte { 0 }, std::byte { 0x80 }, std::byte { 0xff }, std::byte { 0x7f } };
 
+/// A piece with memory of its own.
+struct OwnPiece {
+    std::size_t kind = 0; ///< index in PatchPiece
+    std::vector<std::uint32_t> elements;
+    Bytes bits;
+    bool operator==(const OwnPiece&) const = default;
+
+    static OwnPiece of(const PatchPiece& piece)
+    {
+        OwnPiece own { piece.index(), {}, {} };
+        const auto take = [&](std::span<const std::uint32_t> elements, ByteSpan bits) {
+            own.elements.assign(elements.begin(), elements.end());
+            own.bits.assign(bits.begin(), bits.end());
+        };
+        if (const auto* assigned = std::get_if<AssignElements>(&piece))
+            take(assigned->elements, assigned->bits);
+        else if (const auto* bytes = std::get_if<AssignBytes>(&piece))
+            take(bytes->positions, bytes->values);
+        else if (const auto* masks = std::get_if<XorElements>(&piece))
+            take(masks->elements, masks->bits);
+        else if (const auto* full = std::get_if<FullBlock>(&piece))
+            take({}, full->bytes);
+        else if (const auto* mask = std::get_if<XorBlock>(&piece))
+            take({}, mask->bytes);
+        return own;
+    }
+    PatchPiece view() const
+    {
+        switch (kind) {
+        case 1:
+            return FullBlock { bits };
+        case 2:
+            return AssignElements { elements, bits };
+        case 3:
+            return AssignBytes { elements, bits };
+        case 4:
+            return XorElements { elements, bits };
+        case 5:
+            return XorBlock { bits };
+        default:
+            return {};
+        }
+    }
+    void overwrite()
+    {
+        std::fill(elements.begin(), elements.end(), 0);
+        std::fill(bits.begin(), bits.end(), std::byte { 0x33 });
+    }
+};
+
 /// Pieces of several versions for one block, and what they refer to.
 class Pieces {
 public:
@@ -193,38 +245,91 @@ struct Patched {
     struct Result {
         Bytes bytes;
         std::vector<PatchCounts> counts; ///< by piece
-        bool operator==(const Result&) const = default;
+        std::vector<Digest128> states; ///< if each is wanted: in front of the pieces of a block, and behind each
+        std::vector<OwnPiece> pieces; ///< likewise
+        std::size_t untaken = 0; ///< blocks
+        bool operator==(const Result& other) const
+        {
+            return bytes == other.bytes && counts == other.counts && states == other.states && pieces == other.pieces;
+        }
+
+        void add(const PatchedBlock& block)
+        {
+            bytes.insert(bytes.end(), block.bytes.begin(), block.bytes.end());
+            counts.insert(counts.end(), block.counts.begin(), block.counts.end());
+            for (const ByteSpan state : block.states)
+                states.push_back(xxh3(state));
+            for (const PatchPiece& piece : block.pieces)
+                pieces.push_back(OwnPiece::of(piece));
+        }
+        /// Step by step, by the reference.
+        void addPatched(ByteSpan block, std::span<const PatchPiece> all, Dtype dtype, PatchedStates wanted)
+        {
+            const bool each = wanted == PatchedStates::Each;
+            Bytes made(block.begin(), block.end());
+            if (each)
+                states.push_back(xxh3(made));
+            for (const PatchPiece& piece : all) {
+                counts.push_back(scalar().apply(piece, made, dtype));
+                if (!each)
+                    continue;
+                states.push_back(xxh3(made));
+                pieces.push_back(OwnPiece::of(piece));
+            }
+            bytes.insert(bytes.end(), made.begin(), made.end());
+        }
     };
 
-    Result expected(Dtype dtype) const
+    Result expected(Dtype dtype, PatchedStates wanted = PatchedStates::Last) const
     {
         Result out;
-        for (std::size_t n = 0; n < pieces.size(); ++n) {
-            Bytes made(block(n).begin(), block(n).end());
-            for (const PatchPiece& piece : pieces[n].all())
-                out.counts.push_back(scalar().apply(piece, made, dtype));
-            out.bytes.insert(out.bytes.end(), made.begin(), made.end());
-        }
+        for (std::size_t n = 0; n < pieces.size(); ++n)
+            out.addPatched(block(n), pieces[n].all(), dtype, wanted);
         return out;
     }
-    /// As a replay reads it.
-    Result by(const Backend& backend, Dtype dtype) const
+    /// As a replay reads it. What was handed over changes after the call.
+    Result by(const Backend& backend, Dtype dtype, PatchedStates wanted = PatchedStates::Last) const
     {
         Result out;
-        const std::unique_ptr<PatchBatches> blocks = backend.patch(dtype);
+        const std::unique_ptr<PatchBatches> blocks = backend.patch(dtype, wanted);
         if (!blocks) {
             ADD_FAILURE() << "no batches";
             return out;
         }
+        std::optional<std::size_t> untaken;
         for (std::size_t n = 0;;) {
-            for (; n < pieces.size() && blocks->takesMore(); ++n)
-                blocks->add(block(n), pieces[n].all());
+            for (; !untaken && n < pieces.size() && blocks->takesMore(); ++n) {
+                if (!add(*blocks, n))
+                    untaken = n;
+            }
             const PatchedBlock made = blocks->next();
-            if (made.bytes.empty())
+            if (!made.bytes.empty()) {
+                out.add(made);
+            } else if (untaken) {
+                out.addPatched(block(*untaken), pieces[*untaken].all(), dtype, wanted);
+                ++out.untaken;
+                untaken.reset();
+            } else {
                 return out;
-            out.bytes.insert(out.bytes.end(), made.bytes.begin(), made.bytes.end());
-            out.counts.insert(out.counts.end(), made.counts.begin(), made.counts.end());
+            }
         }
+    }
+
+private:
+    bool add(PatchBatches& blocks, std::size_t n) const
+    {
+        Bytes read(block(n).begin(), block(n).end());
+        std::vector<OwnPiece> own;
+        std::vector<PatchPiece> views;
+        for (const PatchPiece& piece : pieces[n].all())
+            own.push_back(OwnPiece::of(piece));
+        for (const OwnPiece& piece : own)
+            views.push_back(piece.view());
+        const bool taken = blocks.add(read, views);
+        std::fill(read.begin(), read.end(), std::byte { 0x44 });
+        for (OwnPiece& piece : own)
+            piece.overwrite();
+        return taken;
     }
 };
 
@@ -295,13 +400,94 @@ TEST_F(BlockBatches, PatchAsOneBlockAfterAnother)
     }
     EXPECT_GT(device->share()->byDevice, 0U);
     EXPECT_GT(device->share()->byProcessor, 0U) << "AssignBytes has no kernel";
-    EXPECT_EQ(scalar().patch(Dtype::BF16), nullptr);
+    EXPECT_EQ(scalar().patch(Dtype::BF16, PatchedStates::Last), nullptr);
+}
+
+/// Full blocks, so that each type is tried over several of them and a rest, and more than two slots hold.
+TEST_F(BlockBatches, PatchWithEachStateAsOnePieceAfterAnother)
+{
+    Random random(9);
+    for (auto number = static_cast<std::uint8_t>(Dtype::Bool); number <= static_cast<std::uint8_t>(Dtype::C64);
+         ++number) {
+        const auto dtype = static_cast<Dtype>(number);
+        if (bitsOf(dtype) % 8 != 0)
+            continue;
+        for (const std::size_t size :
+             { std::size_t { 8 }, std::size_t { 3 * 128 * 1024 + 88 }, std::size_t { 9 } << 20 }) {
+            if (size > 1 << 20 && dtype != Dtype::BF16)
+                continue;
+            for (const bool everyKind : { false, true }) {
+                SCOPED_TRACE(testing::Message() << word(dtype) << " " << size << " " << everyKind);
+                const auto device = test::deviceBackend();
+                const Patched patched = Patched::of(size, dtype, everyKind, random);
+                const Patched::Result made = patched.by(*device, dtype, PatchedStates::Each);
+                EXPECT_TRUE(made == patched.expected(dtype, PatchedStates::Each));
+                const DeviceShare share = *device->share();
+                EXPECT_EQ(share.byDevice + share.byProcessor, size);
+                EXPECT_EQ(share.byProcessor > 0, made.untaken > 0);
+                EXPECT_TRUE(everyKind || made.untaken == 0) << "the device has a kernel for each";
+                EXPECT_TRUE(size == 8 || share.byDevice > 0);
+                EXPECT_TRUE(device->notices().empty());
+            }
+        }
+    }
+    EXPECT_EQ(scalar().patch(Dtype::BF16, PatchedStates::Each), nullptr);
+}
+
+TEST_F(BlockBatches, MoreStatesThanASlotHoldsAreNotTaken)
+{
+    Random random(10);
+    const Bytes block = randomBytes(128 * 1024, random);
+    const std::vector<std::uint32_t> elements { 3, 5 };
+    const Bytes bits = randomBytes(4, random);
+    const auto device = test::deviceBackend();
+    for (const std::size_t count : { 32, 33 }) {
+        const std::vector<PatchPiece> pieces(count, AssignElements { elements, bits });
+        EXPECT_TRUE(device->patch(Dtype::BF16, PatchedStates::Last)->add(block, pieces)) << "one state comes back";
+        const auto each = device->patch(Dtype::BF16, PatchedStates::Each);
+        EXPECT_EQ(each->add(block, pieces), count == 32);
+        EXPECT_EQ(each->next().states.size(), count == 32 ? 33U : 0U);
+        EXPECT_TRUE(each->next().bytes.empty());
+    }
+    std::vector<PatchPiece> nothing(200);
+    nothing[100] = XorElements { elements, bits };
+    const auto each = device->patch(Dtype::BF16, PatchedStates::Each);
+    ASSERT_TRUE(each->add(block, nothing)) << "where nothing changes, no state comes back";
+    const PatchedBlock made = each->next();
+    ASSERT_EQ(made.states.size(), 201U);
+    EXPECT_TRUE(std::equal(block.begin(), block.end(), made.states[100].begin()));
+    EXPECT_FALSE(std::equal(block.begin(), block.end(), made.states[101].begin()));
+    EXPECT_EQ(made.states[200].data(), made.states[101].data());
+}
+
+/// A launch takes 65,536 pieces: the next one goes on behind it.
+TEST_F(BlockBatches, ABlockOfMorePiecesThanALaunchTakesKeepsEachState)
+{
+    Random random(11);
+    const Bytes block = randomBytes(16, random);
+    const std::vector<std::uint32_t> elements { 0 };
+    std::vector<Bytes> bits;
+    std::vector<PatchPiece> pieces;
+    for (std::size_t i = 0; i < 70'000; ++i)
+        bits.push_back(randomBytes(2, random));
+    for (const Bytes& value : bits)
+        pieces.emplace_back(XorElements { elements, value });
+    const auto device = test::deviceBackend();
+    const auto batches = device->patch(Dtype::BF16, PatchedStates::Each);
+    ASSERT_TRUE(batches->add(block, pieces));
+    const PatchedBlock made = batches->next();
+    Patched::Result out;
+    Patched::Result expected;
+    out.add(made);
+    expected.addPatched(block, pieces, Dtype::BF16, PatchedStates::Each);
+    EXPECT_TRUE(out == expected);
+    EXPECT_EQ(device->share()->byDevice, block.size());
 }
 
 TEST_F(BlockBatches, TypesNarrowerThanAByteArePatchedByTheProcessor)
 {
-    EXPECT_NE(test::deviceBackend()->patch(Dtype::F8E4M3), nullptr);
-    EXPECT_EQ(test::deviceBackend()->patch(Dtype::F4), nullptr);
+    EXPECT_NE(test::deviceBackend()->patch(Dtype::F8E4M3, PatchedStates::Last), nullptr);
+    EXPECT_EQ(test::deviceBackend()->patch(Dtype::F4, PatchedStates::Each), nullptr);
 }
 
 TEST_F(BlockBatches, ABlockThatNoSlotHoldsComesInItsTurn)
@@ -358,12 +544,12 @@ TEST_F(BlockBatches, WhatIsGivenUpInTheMiddleLeavesNothingForTheNext)
     const auto device = test::deviceBackend();
     for (unsigned blocksOf = 0; blocksOf < 80; blocksOf += 13) {
         const auto measure = device->measure(Dtype::BF16, [](const DiffMoments&) { FAIL(); });
-        const auto patch = device->patch(Dtype::BF16);
+        const auto patch = device->patch(Dtype::BF16, blocksOf % 2 == 0 ? PatchedStates::Last : PatchedStates::Each);
         for (std::size_t n = 0; n < std::min<std::size_t>(blocksOf, 30); ++n) // less than is handed over
             ASSERT_TRUE(measure->add(ByteSpan(states.before).subspan(n * 1000, 1000),
                                      ByteSpan(states.after).subspan(n * 1000, 1000)));
         for (std::size_t n = 0; n < blocksOf && n < patched.pieces.size() && patch->takesMore(); ++n)
-            patch->add(patched.block(n), patched.pieces[n].all());
+            ASSERT_TRUE(patch->add(patched.block(n), patched.pieces[n].all()));
         if (blocksOf > 26) {
             EXPECT_FALSE(patch->next().bytes.empty());
         }
@@ -399,7 +585,7 @@ TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
     EXPECT_NE(none->obstacle().find("31 MiB of the memory of"), std::string::npos) << none->obstacle();
     EXPECT_NE(none->obstacle().find("a batch takes 32 MiB"), std::string::npos) << none->obstacle();
     EXPECT_EQ(found(*none, states, 2), expected);
-    EXPECT_EQ(none->patch(Dtype::BF16), nullptr);
+    EXPECT_EQ(none->patch(Dtype::BF16, PatchedStates::Last), nullptr);
 }
 
 } // namespace

@@ -235,7 +235,7 @@ struct Work {
     std::vector<std::uint32_t> positions;
     Bytes values;
     std::vector<DiffMoments> moments;
-    std::vector<Digest128> patched; ///< by block
+    std::vector<Digest128> patched; ///< by block, and by piece
     std::vector<PatchCounts> counts;
 
     explicit Work(const Backend& backend)
@@ -256,7 +256,8 @@ struct Work {
         }
         EXPECT_TRUE(find->finish());
         EXPECT_TRUE(measure->finish());
-        patch(backend, before);
+        patch(backend, before, PatchedStates::Last, BlockBytes);
+        patch(backend, before, PatchedStates::Each, std::size_t { 1 } << 20);
     }
     bool operator==(const Work&) const = default;
 
@@ -274,31 +275,40 @@ private:
         return made;
     }
 
-    void patch(const Backend& backend, const Bytes& before)
+    void patch(const Backend& backend, const Bytes& before, PatchedStates wanted, std::size_t bytes)
     {
         const std::vector<std::uint32_t> elements { 0, 5, 7000 };
         const Bytes bits(elements.size() * 2, std::byte { 0x5a });
         const PatchPiece pieces[] = { AssignElements { elements, bits }, XorElements { elements, bits },
                                       AssignElements { std::span(elements).first(2), ByteSpan(bits).first(4) } };
-        const std::unique_ptr<PatchBatches> batches = backend.patch(Dtype::BF16);
-        for (std::size_t n = 0; n < Blocks || batches;) {
-            const auto block = [&] { return ByteSpan(before).subspan(n * BlockBytes, BlockBytes); };
-            if (!batches) {
-                Bytes one(block().begin(), block().end());
-                for (const PatchPiece& piece : pieces)
-                    counts.push_back(backend.apply(piece, one, Dtype::BF16));
-                patched.push_back(xxh3(one));
+        const std::unique_ptr<PatchBatches> batches = backend.patch(Dtype::BF16, wanted);
+        for (std::size_t n = 0;;) {
+            const auto block = [&] { return ByteSpan(before).subspan(n * BlockBytes, bytes); };
+            while (n < Blocks && batches && batches->takesMore() && batches->add(block(), pieces))
                 ++n;
-                continue;
-            }
-            for (; n < Blocks && batches->takesMore(); ++n)
-                batches->add(block(), pieces);
-            const PatchedBlock one = batches->next();
-            if (one.bytes.empty())
+            const PatchedBlock made = batches ? batches->next() : PatchedBlock();
+            if (!made.bytes.empty()) {
+                counts.insert(counts.end(), made.counts.begin(), made.counts.end());
+                for (const ByteSpan state : made.states)
+                    patched.push_back(xxh3(state));
+                patched.push_back(xxh3(made.bytes));
+            } else if (n < Blocks) {
+                patchAlone(backend, block(), pieces, wanted);
+                ++n;
+            } else {
                 return;
-            counts.insert(counts.end(), one.counts.begin(), one.counts.end());
-            patched.push_back(xxh3(one.bytes));
+            }
         }
+    }
+    void patchAlone(const Backend& backend, ByteSpan block, std::span<const PatchPiece> pieces, PatchedStates wanted)
+    {
+        Bytes one(block.begin(), block.end());
+        for (const PatchPiece& piece : pieces) {
+            if (wanted == PatchedStates::Each)
+                patched.push_back(xxh3(one));
+            counts.push_back(backend.apply(piece, one, Dtype::BF16));
+        }
+        patched.insert(patched.end(), wanted == PatchedStates::Each ? 2 : 1, xxh3(one));
     }
 };
 

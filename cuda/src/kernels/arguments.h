@@ -97,11 +97,13 @@ struct ReplayPiece {
     Address bits; ///< one after another, as wide as an element
     std::uint64_t count;
     std::uint64_t isXor; ///< the bits are xored into the elements
+    Address out; ///< where the block behind this piece is copied to; 0: nowhere
 };
 
 /// What becomes of a block: its pieces, in order.
 struct ReplayJob {
     Address block;
+    std::uint64_t elements;
     std::uint64_t firstPiece;
     std::uint64_t pieces;
 };

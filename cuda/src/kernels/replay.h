@@ -44,7 +44,17 @@ DELTASCOPE_TILE void addTallies(const Warp& warp, const Tallies& tallies, Assign
     }
 }
 
-/// A few warps: applies the pieces of a block in order.
+/// Calls `work` for the numbers below `count` that are those of one lane of a block.
+template <class Block, class Work>
+DELTASCOPE_TILE void eachOfLane(const Block& block, unsigned warpNumber, unsigned lane, std::uint64_t count,
+                                Work&& work)
+{
+    const std::uint64_t step = std::uint64_t { block.warpCount() } * Lanes;
+    for (std::uint64_t i = std::uint64_t { warpNumber } * Lanes + lane; i < count; i += step)
+        work(i);
+}
+
+/// A few warps: applies the pieces of a block in order, and copies it behind those that say where to.
 template <class Block, class Word>
 DELTASCOPE_TILE void replayBlock(const Block& block, const ReplayArguments& arguments, std::uint64_t number)
 {
@@ -60,17 +70,24 @@ DELTASCOPE_TILE void replayBlock(const Block& block, const ReplayArguments& argu
             typename Warp::template PerLane<ReplayTally> tallies;
             warp.each([&](unsigned lane) {
                 ReplayTally tally {};
-                const std::uint64_t step = std::uint64_t { block.warpCount() } * Lanes;
-                for (std::uint64_t i = std::uint64_t { warpNumber } * Lanes + lane; i < piece.count; i += step) {
+                eachOfLane(block, warpNumber, lane, piece.count, [&](std::uint64_t i) {
                     Word& word = words[elements ? elements[i] : i];
                     const Word old = word;
                     const Word fresh = static_cast<Word>((old & kept) ^ bits[i]);
                     tally.add(old, fresh, arguments);
                     word = fresh;
-                }
+                });
                 tallies[lane] = tally;
             });
             addTallies(warp, tallies, reinterpret_cast<AssignCounts*>(arguments.counts)[at]);
+        });
+        if (piece.out == 0)
+            continue;
+        auto* const out = reinterpret_cast<Word*>(piece.out);
+        block.eachWarp([&](const Warp& warp, unsigned warpNumber) {
+            warp.each([&](unsigned lane) {
+                eachOfLane(block, warpNumber, lane, job.elements, [&](std::uint64_t i) { out[i] = words[i]; });
+            });
         });
     }
 }

@@ -268,21 +268,21 @@ Result<void> Queue::assign(std::span<const DeviceAssign> jobs, std::uint32_t ele
 Result<void> Queue::replay(std::span<const DeviceReplay> blocks, const DevicePiece* pieces, std::uint32_t elementBytes,
                            const DeviceBits& bits, DeviceAssigned* counts)
 {
-    constexpr std::size_t MostRows = 1 << 16; // 6 MiB of tables and counts
+    constexpr std::size_t MostRows = 1 << 16; // 7 MiB of tables and counts
     const Current current(m_device);
     DS_CHECK(current.check());
     std::vector<ReplayJob> jobs;
     std::vector<ReplayPiece> rows;
     for (const DeviceReplay& block : blocks) {
-        jobs.push_back({ block.block, rows.size(), 0 });
+        jobs.push_back({ block.block, block.elements, rows.size(), 0 });
         for (std::uint64_t i = 0; i < block.pieces; ++i, ++pieces) {
             if (rows.size() == MostRows) { // the next launch goes on behind this one
                 DS_CHECK(launchReplay(jobs, rows, elementBytes, bits, counts));
-                jobs = { { block.block, 0, 0 } };
+                jobs = { { block.block, block.elements, 0, 0 } };
                 counts += rows.size();
                 rows.clear();
             }
-            rows.push_back({ pieces->elements, pieces->bits, pieces->count, pieces->isXor });
+            rows.push_back({ pieces->elements, pieces->bits, pieces->count, pieces->isXor, pieces->out });
             ++jobs.back().pieces;
         }
         if (jobs.size() == MostRows) {

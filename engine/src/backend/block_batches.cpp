@@ -64,6 +64,6 @@ std::unique_ptr<PairBatches> Backend::find(unsigned elementBytes, UseChanges use
     return std::make_unique<ChangesAtOnce>(*this, elementBytes, std::move(use));
 }
 
-std::unique_ptr<PatchBatches> Backend::patch(Dtype) const { return nullptr; }
+std::unique_ptr<PatchBatches> Backend::patch(Dtype, PatchedStates) const { return nullptr; }
 
 } // namespace deltascope

@@ -108,10 +108,10 @@ public:
         return opened ? findOnDevice(*opened, *m_processor, elementBytes, std::move(use))
                       : m_processor->find(elementBytes, std::move(use));
     }
-    std::unique_ptr<PatchBatches> patch(Dtype dtype) const override
+    std::unique_ptr<PatchBatches> patch(Dtype dtype, PatchedStates states) const override
     {
         DevicePool* const opened = pool();
-        return opened ? DevicePatches::make(*opened, *m_processor, dtype) : nullptr;
+        return opened ? DevicePatches::make(*opened, *m_processor, dtype, states) : nullptr;
     }
 
 private:

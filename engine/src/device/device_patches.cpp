@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <utility>
 #include <variant>
 
@@ -54,15 +53,6 @@ PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
     return counts;
 }
 
-std::vector<PatchCounts> patch(const Backend& processor, MutableByteSpan block, std::span<const PatchPiece> pieces,
-                               Dtype dtype)
-{
-    std::vector<PatchCounts> counts;
-    for (const PatchPiece& piece : pieces)
-        counts.push_back(processor.apply(piece, block, dtype));
-    return counts;
-}
-
 } // namespace
 
 /// A piece as a device applies it.
@@ -100,11 +90,12 @@ struct DevicePatches::Batch {
     std::unique_ptr<DeviceSlot> slot; ///< null: it failed
     std::vector<DeviceReplay> blocks = {};
     std::vector<DevicePiece> pieces = {};
-    std::vector<std::size_t> sizes = {}; ///< of blocks, in bytes
-    std::vector<PatchPiece> onHost = {}; ///< the same pieces, for the processor
+    std::vector<PatchPiece> onHost = {}; ///< the same pieces, for the processor and who looks at them
     std::vector<DeviceAssigned> did = {}; ///< by piece, once it is complete and the device did not fail
-    std::vector<PatchCounts> counts = {}; ///< by piece, once it is complete
+    std::vector<PatchCounts> counts = {}; ///< likewise
+    std::size_t bytes = 0; ///< of all blocks
     std::size_t filled = 0; ///< bytes of the first area
+    std::size_t statesFilled = 0; ///< bytes of the second one, where each state comes back
     std::size_t piecesFilled = 0; ///< bytes of the third one
     std::size_t left = 0; ///< blocks that were not returned yet
     bool isSubmitted = false;
@@ -112,16 +103,18 @@ struct DevicePatches::Batch {
     std::optional<Error> failure = {}; ///< of the device
 
     bool isOpen() const noexcept { return slot && !isSubmitted; }
-    /// Where its blocks are once it is complete: the processor repeats them where they came from, for a device that
-    /// failed may still write to where they come back.
-    Area resultArea() const noexcept { return failure ? Area::First : Area::Second; }
+    std::span<const PatchPiece> piecesOf(const Waiting& block) const
+    {
+        return std::span(onHost).subspan(block.firstPiece, block.pieces);
+    }
 };
 
-std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const Backend& processor, Dtype dtype)
+std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const Backend& processor, Dtype dtype,
+                                                  PatchedStates states)
 {
     if (bitsOf(dtype) % 8 != 0)
         return nullptr;
-    std::unique_ptr<DevicePatches> made(new DevicePatches(pool, processor, dtype));
+    std::unique_ptr<DevicePatches> made(new DevicePatches(pool, processor, dtype, states));
     for (unsigned i = 0; i < 2; ++i) {
         if (std::unique_ptr<DeviceSlot> slot = pool.take())
             made->m_batches.push_back(std::make_unique<Batch>(Batch { std::move(slot) }));
@@ -129,10 +122,11 @@ std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const Backen
     return made->m_batches.empty() ? nullptr : std::move(made);
 }
 
-DevicePatches::DevicePatches(DevicePool& pool, const Backend& processor, Dtype dtype)
+DevicePatches::DevicePatches(DevicePool& pool, const Backend& processor, Dtype dtype, PatchedStates states)
     : m_pool(pool)
     , m_processor(processor)
     , m_dtype(dtype)
+    , m_wanted(states)
     , m_elementBytes(bitsOf(dtype) / 8)
 {
 }
@@ -150,38 +144,45 @@ DevicePatches::~DevicePatches()
 
 bool DevicePatches::takesMore() const
 {
-    if (m_waiting.empty())
-        return true;
-    return m_waiting.back().batch
-        && std::any_of(m_batches.begin(), m_batches.end(), [](const auto& batch) { return batch->isOpen(); });
+    return m_waiting.empty()
+        || std::any_of(m_batches.begin(), m_batches.end(), [](const auto& batch) { return batch->isOpen(); });
 }
 
-void DevicePatches::add(ByteSpan block, std::span<const PatchPiece> pieces)
+bool DevicePatches::add(ByteSpan block, std::span<const PatchPiece> pieces)
 {
     release(); // its slot may be the only one
     if (const std::optional<std::vector<Shape>> shapes = shapesOf(pieces)) {
         for (const std::unique_ptr<Batch>& batch : m_batches) {
             if (!batch->isOpen())
                 continue;
-            if (fits(*batch, block, *shapes))
-                return addTo(*batch, block, pieces, *shapes);
+            if (fits(*batch, block, *shapes)) {
+                addTo(*batch, block, pieces, *shapes);
+                return true;
+            }
             if (!batch->blocks.empty())
                 submit(*batch);
         }
     }
-    Waiting waiting;
-    waiting.made.assign(block.begin(), block.end());
-    waiting.counts = patch(m_processor, waiting.made, pieces, m_dtype);
     m_pool.count(block.size(), false);
-    m_waiting.push_back(std::move(waiting));
+    return false;
 }
 
-bool DevicePatches::fits(const Batch& batch, ByteSpan block, const std::vector<Shape>& shapes)
+std::size_t DevicePatches::statesBytes(ByteSpan block, const std::vector<Shape>& shapes) const
+{
+    if (m_wanted == PatchedStates::Last)
+        return 0;
+    return block.size() * static_cast<std::size_t>(std::count_if(shapes.begin(), shapes.end(), [](const Shape& shape) {
+               return !shape.bits.empty();
+           }));
+}
+
+bool DevicePatches::fits(const Batch& batch, ByteSpan block, const std::vector<Shape>& shapes) const
 {
     std::size_t end = batch.piecesFilled;
     for (const Shape& shape : shapes)
         end = shape.endFrom(end);
-    return block.size() <= AreaBytes - batch.filled && end <= AreaBytes;
+    return block.size() <= AreaBytes - batch.filled && end <= AreaBytes
+        && statesBytes(block, shapes) <= AreaBytes - batch.statesFilled;
 }
 
 void DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPiece> pieces,
@@ -203,23 +204,23 @@ void DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPie
         const std::span positions(reinterpret_cast<const std::uint32_t*>(room.data() + elementsAt),
                                   shape.elements.size());
         batch.onHost.push_back(movedTo(pieces[i], positions, bits));
+        const bool comesBack = m_wanted == PatchedStates::Each && !bits.empty(); // else the state before it is its own
         batch.pieces.push_back({ positions.empty() ? 0 : slot.device(Area::Third) + elementsAt,
                                  slot.device(Area::Third) + bitsAt, bits.size() / m_elementBytes,
-                                 std::uint64_t { shape.isXor } });
+                                 std::uint64_t { shape.isXor },
+                                 comesBack ? slot.device(Area::Second) + batch.statesFilled : 0 });
+        batch.statesFilled += comesBack ? block.size() : 0;
         batch.piecesFilled = shape.endFrom(bitsAt);
     }
-    batch.blocks.push_back({ slot.device(Area::First) + at, shapes.size() });
-    batch.sizes.push_back(block.size());
+    batch.blocks.push_back({ slot.device(Area::First) + at, block.size() / m_elementBytes, shapes.size() });
+    batch.bytes += block.size();
     batch.filled = std::min(alignedInArea(at + block.size()), AreaBytes);
     ++batch.left;
-    Waiting waiting;
-    waiting.batch = &batch;
-    waiting.at = at;
-    waiting.bytes = block.size();
-    waiting.firstPiece = firstPiece;
-    waiting.pieces = shapes.size();
-    m_waiting.push_back(std::move(waiting));
-    if (batch.filled + blockBytesOf(m_dtype) > AreaBytes || batch.piecesFilled > AreaBytes / 4 * 3)
+    m_waiting.push_back({ &batch, at, block.size(), firstPiece, shapes.size() });
+    const std::size_t mostStates =
+        m_wanted == PatchedStates::Each ? shapes.size() * block.size() : 0; // of such a block
+    if (batch.filled + blockBytesOf(m_dtype) > AreaBytes || batch.statesFilled + mostStates > AreaBytes
+        || batch.piecesFilled > AreaBytes / 4 * 3)
         submit(batch);
 }
 
@@ -236,7 +237,8 @@ void DevicePatches::submit(Batch& batch)
         const DeviceBits bits { nan.flip, nan.mask, nan.limit, zeroSign(m_dtype) };
         DS_CHECK(queue.call(queue.module().replay, batch.blocks.data(), std::uint64_t { batch.blocks.size() },
                             batch.pieces.data(), std::uint32_t { m_elementBytes }, &bits, batch.did.data()));
-        return slot.bringDown(Area::Second, Area::First, batch.filled);
+        return m_wanted == PatchedStates::Last ? slot.bringDown(Area::Second, Area::First, batch.filled)
+                                               : slot.bringDown(Area::Second, Area::Second, batch.statesFilled);
     };
     if (const Result<void> submitted = submitAll(); !submitted)
         batch.failure = submitted.error();
@@ -255,20 +257,10 @@ void DevicePatches::complete(Batch& batch)
     if (std::exchange(batch.isComplete, true))
         return;
     wait(batch);
-    m_pool.count(std::accumulate(batch.sizes.begin(), batch.sizes.end(), std::size_t { 0 }), !batch.failure);
-    if (!batch.failure) {
+    m_pool.count(batch.bytes, !batch.failure);
+    if (!batch.failure)
         std::transform(batch.onHost.begin(), batch.onHost.end(), batch.did.begin(), std::back_inserter(batch.counts),
                        countsOf);
-        return;
-    }
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < batch.blocks.size(); ++i) {
-        const MutableByteSpan block = batch.slot->host(batch.resultArea()).subspan(at, batch.sizes[i]);
-        const std::vector<PatchCounts> counts = patch(
-            m_processor, block, std::span(batch.onHost).subspan(batch.counts.size(), batch.blocks[i].pieces), m_dtype);
-        batch.counts.insert(batch.counts.end(), counts.begin(), counts.end());
-        at = alignedInArea(at + batch.sizes[i]);
-    }
 }
 
 PatchedBlock DevicePatches::next()
@@ -276,22 +268,65 @@ PatchedBlock DevicePatches::next()
     release();
     if (m_waiting.empty())
         return {};
-    m_returned = std::move(m_waiting.front());
+    m_returned = m_waiting.front();
     m_waiting.pop_front();
-    if (!m_returned->batch)
-        return { m_returned->made, m_returned->counts };
     Batch& batch = *m_returned->batch;
     if (!batch.isSubmitted)
         submit(batch);
     complete(batch);
-    return { batch.slot->host(batch.resultArea()).subspan(m_returned->at, m_returned->bytes),
-             std::span(batch.counts).subspan(m_returned->firstPiece, m_returned->pieces) };
+    return batch.failure ? madeByProcessor(*m_returned) : madeByDevice(*m_returned);
+}
+
+PatchedBlock DevicePatches::madeByDevice(const Waiting& block)
+{
+    const Batch& batch = *block.batch;
+    const DeviceSlot& slot = *batch.slot;
+    const auto counts = std::span(batch.counts).subspan(block.firstPiece, block.pieces);
+    if (m_wanted == PatchedStates::Last)
+        return { slot.host(Area::Second).subspan(block.at, block.bytes), counts, {}, {} };
+    m_states = { slot.host(Area::First).subspan(block.at, block.bytes) };
+    for (const DevicePiece& piece : std::span(batch.pieces).subspan(block.firstPiece, block.pieces)) {
+        ByteSpan state = m_states.back();
+        if (piece.out != 0)
+            state = slot.host(Area::Second).subspan(piece.out - slot.device(Area::Second), block.bytes);
+        m_states.push_back(state);
+    }
+    return { m_states.back(), counts, batch.piecesOf(block), m_states };
+}
+
+/// Into memory of its own: the device may still write to where its results come back.
+PatchedBlock DevicePatches::madeByProcessor(const Waiting& block)
+{
+    const Batch& batch = *block.batch;
+    const std::span<const PatchPiece> pieces = batch.piecesOf(block);
+    const auto onDevice = std::span(batch.pieces).subspan(block.firstPiece, block.pieces);
+    const auto comesBack = [](const DevicePiece& piece) { return piece.out != 0; };
+    const ByteSpan before = batch.slot->host(Area::First).subspan(block.at, block.bytes);
+    m_made.assign(before.begin(), before.end());
+    m_made.resize(block.bytes * (1 + std::count_if(onDevice.begin(), onDevice.end(), comesBack)));
+    MutableByteSpan state = MutableByteSpan(m_made).first(block.bytes);
+    std::size_t end = block.bytes;
+    m_counts.clear();
+    m_states = { state };
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (comesBack(onDevice[i])) {
+            const MutableByteSpan next = MutableByteSpan(m_made).subspan(end, block.bytes);
+            std::copy(state.begin(), state.end(), next.begin());
+            state = next;
+            end += block.bytes;
+        }
+        m_counts.push_back(m_processor.apply(pieces[i], state, m_dtype));
+        m_states.push_back(state);
+    }
+    if (m_wanted == PatchedStates::Last)
+        return { state, m_counts, {}, {} };
+    return { state, m_counts, pieces, m_states };
 }
 
 void DevicePatches::release()
 {
     const std::optional<Waiting> returned = std::exchange(m_returned, std::nullopt);
-    if (!returned || !returned->batch || --returned->batch->left > 0)
+    if (!returned || --returned->batch->left > 0)
         return;
     Batch& batch = *returned->batch;
     if (batch.failure)

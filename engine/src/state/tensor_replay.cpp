@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 namespace deltascope {
 
@@ -20,6 +22,14 @@ constexpr std::uint64_t WorkingMemory = 16U << 20;
 struct OpenStream {
     TensorLink from;
     std::unique_ptr<PatchStream> stream;
+};
+
+/// What was read for a block.
+struct ReadBlock {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::vector<PatchPiece> pieces; ///< of the open streams, up to the one that failed
+    std::optional<Error> failure;
 };
 
 Error inLink(Error error, const TensorLink& from)
@@ -52,6 +62,7 @@ struct TensorReplay::State {
     std::unique_ptr<Scratch> scratch; ///< the state behind the stretches before, if there were any
     std::vector<std::byte> block;
     std::unique_ptr<PatchBatches> batches; ///< null: blocks are replayed one by one
+    std::optional<ReadBlock> untaken; ///< by a batch: replayed by itself in its turn, and nothing is read until then
     std::uint64_t at; ///< of what is read next
     std::uint64_t shown; ///< of what a batch returns next
     std::uint64_t end;
@@ -113,60 +124,103 @@ struct TensorReplay::State {
         if (scratch)
             DS_CHECK(scratch->read(begin, state));
         for (OpenStream& stream : open) {
-            Result<PatchPiece> piece = stream.stream->next(begin, stop);
+            const Result<PatchPiece> piece = stream.stream->next(begin, stop);
             if (!piece)
-                return fail(inLink(std::move(piece.error()), stream.from));
-            const bool first = !scratch && &stream == &open.front();
-            PatchCounts counts;
-            if (first) {
-                std::copy_n(std::get<FullBlock>(*piece).bytes.data(), state.size(), state.data());
-            } else {
-                if (options.observer)
-                    options.observer->onPiece(stream.from.link, begin, state, *piece);
-                counts = options.means.backend->apply(*piece, state, tensor.dtype);
-            }
-            if (options.observer)
-                options.observer->onBlock(stream.from.link, begin, state, counts);
+                return fail(inLink(piece.error(), stream.from));
+            apply(stream, *piece, begin, state);
         }
         return ByteSpan(state);
+    }
+
+    void apply(const OpenStream& stream, const PatchPiece& piece, std::uint64_t begin, MutableByteSpan state)
+    {
+        const bool first = !scratch && &stream == &open.front();
+        PatchCounts counts;
+        if (first) {
+            std::copy_n(std::get<FullBlock>(piece).bytes.data(), state.size(), state.data());
+        } else {
+            if (options.observer)
+                options.observer->onPiece(stream.from.link, begin, state, piece);
+            counts = options.means.backend->apply(piece, state, tensor.dtype);
+        }
+        if (options.observer)
+            options.observer->onBlock(stream.from.link, begin, state, counts);
     }
 
     /// The next block, replayed with those behind it.
     Result<ByteSpan> nextOfBatch(TaskContext& task)
     {
-        while (at < end && batches->takesMore()) {
+        DS_CHECK(task.checkpoint());
+        while (!untaken && at < end && batches->takesMore()) {
             DS_CHECK(task.checkpoint());
-            const std::uint64_t stop = blockEnd(at, end);
-            std::vector<PatchPiece> pieces;
-            for (OpenStream& stream : open) {
-                Result<PatchPiece> piece = stream.stream->next(at, stop);
-                if (!piece)
-                    return fail(inLink(std::move(piece.error()), stream.from));
-                pieces.push_back(*piece);
-            }
-            const std::span<const PatchPiece> all = pieces;
-            if (scratch) {
-                const MutableByteSpan state(block.data(), stop - at);
-                DS_CHECK(scratch->read(at, state));
-                batches->add(state, all);
-            } else {
-                batches->add(std::get<FullBlock>(pieces.front()).bytes.first(stop - at), all.subspan(1));
-            }
-            at = stop;
+            ReadBlock read = readBlock(at, blockEnd(at, end));
+            at = read.end;
+            if (!takenByBatch(read))
+                untaken = std::move(read);
         }
         const PatchedBlock patched = batches->next();
+        if (patched.bytes.empty() && untaken)
+            return replayRead(*std::exchange(untaken, std::nullopt));
         if (options.observer && !patched.bytes.empty())
-            showCounts(patched);
+            show(patched);
+        shown += patched.bytes.size();
         return patched.bytes;
     }
 
-    void showCounts(const PatchedBlock& patched)
+    ReadBlock readBlock(std::uint64_t begin, std::uint64_t stop)
     {
+        ReadBlock read { begin, stop, {}, {} };
+        for (OpenStream& stream : open) {
+            const Result<PatchPiece> piece = stream.stream->next(begin, stop);
+            if (!piece) {
+                read.failure = inLink(piece.error(), stream.from);
+                break;
+            }
+            read.pieces.push_back(*piece);
+        }
+        return read;
+    }
+
+    bool takenByBatch(const ReadBlock& read)
+    {
+        if (read.failure)
+            return false;
+        const std::span<const PatchPiece> all = read.pieces;
+        const std::size_t bytes = read.end - read.begin;
+        if (!scratch)
+            return batches->add(std::get<FullBlock>(all.front()).bytes.first(bytes), all.subspan(1));
+        const MutableByteSpan state(block.data(), bytes);
+        return scratch->read(read.begin, state) && batches->add(state, all);
+    }
+
+    /// As replayBlock(), with what was read before.
+    Result<ByteSpan> replayRead(const ReadBlock& read)
+    {
+        const MutableByteSpan state(block.data(), read.end - read.begin);
+        if (scratch)
+            DS_CHECK(scratch->read(read.begin, state));
+        for (std::size_t i = 0; i < read.pieces.size(); ++i)
+            apply(open[i], read.pieces[i], read.begin, state);
+        if (read.failure)
+            return fail(*read.failure);
+        shown = read.end;
+        return ByteSpan(state);
+    }
+
+    /// Shows what replayBlock() would have shown.
+    void show(const PatchedBlock& patched)
+    {
+        ReplayObserver& observer = *options.observer;
+        const bool each = !patched.states.empty(); // else the observer only counts
         const std::size_t made = scratch ? 0 : 1; // the first link makes the state
-        for (std::size_t i = 0; i < open.size(); ++i)
-            options.observer->onBlock(open[i].from.link, shown, {},
-                                      i < made ? PatchCounts() : patched.counts[i - made]);
-        shown += patched.bytes.size();
+        if (made > 0)
+            observer.onBlock(open.front().from.link, shown, each ? patched.states.front() : ByteSpan(), {});
+        for (std::size_t i = 0; i < patched.counts.size(); ++i) {
+            const std::size_t link = open[made + i].from.link;
+            if (each)
+                observer.onPiece(link, shown, patched.states[i], patched.pieces[i]);
+            observer.onBlock(link, shown, each ? patched.states[i + 1] : ByteSpan(), patched.counts[i]);
+        }
     }
 
     /// The block of a full tensor that nothing is applied to: it need not be copied.
@@ -250,8 +304,10 @@ Result<TensorReplay> TensorReplay::open(const PathState& chain, const TensorInfo
     DS_TRY(state->entries, linksOf(chain, tensor, state->options.observer != nullptr));
     DS_CHECK(state->prepare(task));
     const ReplayObserver* const observer = state->options.observer;
-    if ((!observer || !observer->looksAtBlocks()) && (state->scratch || state->open.size() > 1))
-        state->batches = state->options.means.backend->patch(tensor.dtype);
+    const bool isWatched = observer && observer->looksAtBlocks();
+    if (state->scratch || state->open.size() > 1)
+        state->batches =
+            state->options.means.backend->patch(tensor.dtype, isWatched ? PatchedStates::Each : PatchedStates::Last);
     return TensorReplay(std::move(state));
 }
 

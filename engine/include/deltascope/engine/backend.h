@@ -91,8 +91,8 @@ public:
     virtual std::unique_ptr<PairBatches> measure(Dtype dtype, std::function<void(const DiffMoments&)> use) const;
     /// Finds what changed in pairs of blocks, as extract() does.
     virtual std::unique_ptr<PairBatches> find(unsigned elementBytes, UseChanges use) const;
-    /// Applies several pieces to each block. Null: nothing is gained over apply().
-    virtual std::unique_ptr<PatchBatches> patch(Dtype dtype) const;
+    /// Applies several pieces to each block, and returns it with these states. Null: nothing is gained over apply().
+    virtual std::unique_ptr<PatchBatches> patch(Dtype dtype, PatchedStates states) const;
 
     static constexpr std::size_t SlackElements = 64;
     /// Elements of a block of moments(). Blocks begin at multiples of it in their tensor, however it is read, so that

@@ -89,11 +89,13 @@ struct DevicePiece {
     std::uint64_t bits;
     std::uint64_t count;
     std::uint64_t isXor; ///< 1: the bits are xored into the elements; 0: they replace them
+    std::uint64_t out; ///< where the block behind this piece is copied to, a multiple of an element; 0: nowhere
 };
 
 /// A stretch of a tensor that several versions change: `pieces` of them, applied in order.
 struct DeviceReplay {
     std::uint64_t block; ///< address
+    std::uint64_t elements; ///< of the stretch
     std::uint64_t pieces;
 };
 
