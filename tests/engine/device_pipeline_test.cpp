@@ -8,8 +8,10 @@
 #include "support/faulty_store.h"
 #include "support/sanitizer.h"
 
+#include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -166,22 +168,19 @@ public:
     std::vector<std::string> lines;
 };
 
+/// The whole of a tensor.
+constexpr std::pair<std::uint64_t, std::uint64_t> AllBytes { 0, UINT64_MAX };
+
 /// A replay of the only tensor of a chain: what an observer was shown, and how it ended.
 struct ShownReplay {
-    ShownReplay(replay_test::History& history, std::shared_ptr<const Backend> backend, const std::string& scratch,
-                std::pair<std::uint64_t, std::uint64_t> slice = { 0, UINT64_MAX },
-                std::shared_ptr<const ObjectStore> store = {})
+    ShownReplay(const PathState& path, std::shared_ptr<const Backend> backend, const std::string& scratch,
+                std::pair<std::uint64_t, std::uint64_t> slice = AllBytes)
     {
-        const auto path = history.path(std::move(store));
-        if (!path) {
-            error = path.error();
-            return;
-        }
         ReplayOptions options { WalkMeans(1, scratch, std::move(backend)) };
         options.observer = &log;
         std::tie(options.begin, options.end) = slice;
         TaskContext task;
-        auto replay = TensorReplay::open(**path, (*path)->tensors()[0], std::move(options), task);
+        auto replay = TensorReplay::open(path, path.tensors()[0], std::move(options), task);
         Result<ByteSpan> block = replay ? replay->next(task) : fail(replay.error());
         for (; block && !block->empty(); block = replay->next(task))
             blocks.push_back(xxh3(*block));
@@ -198,18 +197,45 @@ struct ShownReplay {
     std::optional<Error> error;
 };
 
+/// Lets calls of the driver fail, each `step`-th, and expects nothing of them but a notice. `tried`: opens a device,
+/// works with it, and returns its notices; nothing: it cannot be opened.
+void failCalls(std::uint64_t step, const std::function<std::optional<std::size_t>()>& tried)
+{
+    const test::FakeDriverCounts before = test::counts();
+    EXPECT_EQ(tried(), 0U);
+    const std::uint64_t calls = test::counts().calls - before.calls;
+    std::size_t failed = 0;
+    for (std::uint64_t call = 1; call <= calls; call += step) {
+        test::FakeDriverPlan plan;
+        plan.failAtCall = call;
+        plan.failWith = call % 3 == 0 ? cuda::OutOfMemory : 700;
+        test::plan(plan);
+        const std::optional<std::size_t> notices = tried();
+        SCOPED_TRACE(testing::Message() << "call " << call << " " << test::counts().failed);
+        if (notices && plan.failWith == 700) {
+            EXPECT_EQ(*notices, 1U);
+        }
+        EXPECT_LE(notices.value_or(0), 1U);
+        failed += notices.value_or(0);
+        EXPECT_EQ(test::counts().buffers, before.buffers);
+        EXPECT_EQ(test::counts().streams, before.streams);
+    }
+    EXPECT_GT(failed, 0U);
+}
+
 class WatchedReplay : public testing::Test {
 protected:
     void SetUp() override { test::plan({}); }
     void TearDown() override { test::plan({}); }
 
     /// What the device did of it; the processor's backend is the scalar one.
-    DeviceShare expectSame(replay_test::History& history,
-                           std::pair<std::uint64_t, std::uint64_t> slice = { 0, UINT64_MAX })
+    DeviceShare expectSame(replay_test::History& history, std::pair<std::uint64_t, std::uint64_t> slice = AllBytes)
     {
-        const ShownReplay expected(history, m_scalar, m_scratch.path(), slice);
+        const auto path = history.path();
+        EXPECT_TRUE(path);
+        const ShownReplay expected(**path, m_scalar, m_scratch.path(), slice);
         const auto device = test::deviceBackend();
-        EXPECT_TRUE(ShownReplay(history, device, m_scratch.path(), slice) == expected);
+        EXPECT_TRUE(ShownReplay(**path, device, m_scratch.path(), slice) == expected);
         EXPECT_FALSE(expected.log.lines.empty());
         return device->share().value_or(DeviceShare());
     }
@@ -264,16 +290,18 @@ TEST_F(WatchedReplay, EndsInTheSameErrorBehindTheSameBlocks)
                                   { tensor("w.val", { 3 }), "abcdef" } },
                                 { { "format", "sparse_weight_patch" }, { "sparse", "True" }, { "encoding", "raw" } }));
     expectSame(history);
-    EXPECT_TRUE(ShownReplay(history, m_scalar, {}).error);
+    EXPECT_TRUE(ShownReplay(**history.path(), m_scalar, {}).error);
 
     history = replay_test::longTrlChain(5);
     const auto faulty = std::make_shared<test::FaultyStore>(history.store());
+    const auto path = history.path(faulty);
+    ASSERT_TRUE(path);
     std::size_t failed = 0;
     for (std::uint64_t nth = 1;; ++nth) {
         const auto shown = [&](std::shared_ptr<const Backend> backend) {
             faulty->clearFaults();
             faulty->failNth(test::StoreOperation::Read, nth, Error { Code::Io, "read: I/O error", {}, {}, {} });
-            return ShownReplay(history, std::move(backend), {}, { 0, UINT64_MAX }, faulty);
+            return ShownReplay(**path, std::move(backend), {});
         };
         const ShownReplay expected = shown(m_scalar);
         EXPECT_TRUE(shown(test::deviceBackend()) == expected) << nth;
@@ -282,6 +310,23 @@ TEST_F(WatchedReplay, EndsInTheSameErrorBehindTheSameBlocks)
         failed += expected.log.lines.empty() ? 0 : 1;
     }
     EXPECT_GT(failed, 0U) << "behind the first block";
+}
+
+TEST_F(WatchedReplay, ShowsTheSameWhicheverCallOfTheDriverFails)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    replay_test::History history = replay_test::longTrlChain(20); // a slot holds one block of it
+    const auto path = history.path();
+    ASSERT_TRUE(path);
+    const ShownReplay expected(**path, m_scalar, {});
+    failCalls(test::UnderSanitizer ? 7 : 1, [&]() -> std::optional<std::size_t> {
+        const auto device = test::deviceBackend();
+        if (!device->isSupportedHere())
+            return std::nullopt;
+        EXPECT_TRUE(ShownReplay(**path, device, {}) == expected);
+        return device->notices().size();
+    });
 }
 
 TEST_F(WatchedReplay, AStoppedTaskIsCanceled)
@@ -434,38 +479,19 @@ TEST_P(DeviceVerify, SaysWhatTheProcessorSays)
     }
 }
 
-TEST_P(DeviceVerify, EndsAsTheProcessorsWhicheverCallOfTheDriverFails)
+TEST_P(DeviceVerify, SaysTheSameWhereACallOfTheDriverFails)
 {
     if (test::isRealDevice())
         GTEST_SKIP() << "a device does not fail when it is asked to";
     const GoldenCopy golden(GetParam().bucket);
     const Verified expected = verified(Backends::builtin(), "scalar", golden.store, golden.base, 3, 3);
-    const auto tried = [&] {
+    failCalls(test::UnderSanitizer ? 97 : 23, [&]() -> std::optional<std::size_t> {
         const auto device = test::deviceBackend();
         if (!device->isSupportedHere())
-            return std::optional<std::size_t>();
+            return std::nullopt;
         EXPECT_TRUE(verified(Backends::builtin().with(device), "cuda", golden.store, golden.base, 3, 3) == expected);
-        return std::optional(device->notices().size());
-    };
-    const test::FakeDriverCounts before = test::counts();
-    EXPECT_EQ(tried(), 0U);
-    const std::uint64_t calls = test::counts().calls - before.calls;
-    // Of so many calls, each is tried once where nothing slows them down.
-    const std::uint64_t step = test::UnderSanitizer ? calls / 7 + 1 : calls / 400 + 1;
-    for (std::uint64_t call = 1; call <= calls; call += step) {
-        test::FakeDriverPlan plan;
-        plan.failAtCall = call;
-        plan.failWith = call % 3 == 0 ? cuda::OutOfMemory : 700;
-        test::plan(plan);
-        const std::optional<std::size_t> notices = tried();
-        SCOPED_TRACE(testing::Message() << "call " << call << " " << test::counts().failed);
-        if (notices && plan.failWith == 700) {
-            EXPECT_EQ(*notices, 1U);
-        }
-        EXPECT_LE(notices.value_or(0), 1U);
-        EXPECT_EQ(test::counts().buffers, before.buffers);
-        EXPECT_EQ(test::counts().streams, before.streams);
-    }
+        return device->notices().size();
+    });
 }
 
 TEST_P(DevicePipeline, VerifiesWithTheWordsOfTheProcessor)
