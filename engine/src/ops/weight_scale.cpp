@@ -1,11 +1,11 @@
 #include "deltascope/engine/cost.h"
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/engine/number_format.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/walk.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 namespace deltascope {
@@ -17,40 +17,27 @@ constexpr std::uint64_t MostBytesOfTensor = 1ULL << 20;
 constexpr std::uint64_t LeastBytesOfLook = 16 * 1024;
 constexpr std::uint64_t LeastElements = 4096;
 
-double halfValue(std::uint16_t bits)
-{
-    const int exponent = (bits >> 10) & 31;
-    const int fraction = bits & 1023;
-    if (exponent == 31)
-        return std::numeric_limits<double>::quiet_NaN(); // Inf and NaN are left out alike
-    const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-    return (bits & 0x8000) ? -size : size;
-}
-
-double valueAt(ByteSpan bytes, std::size_t at, Dtype dtype)
-{
-    if (dtype == Dtype::F32)
-        return std::bit_cast<float>(loadLe<std::uint32_t>(bytes, at));
-    const auto half = loadLe<std::uint16_t>(bytes, at);
-    return dtype == Dtype::F16 ? halfValue(half) : std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
-}
-
 /// Sums for a standard deviation.
 struct Spread {
     double count = 0;
     double sum = 0;
     double squares = 0;
 
+    /// Of finite values alone.
     void add(ByteSpan bytes, Dtype dtype)
     {
-        for (std::size_t at = 0; at < bytes.size(); at += bitsOf(dtype) / 8) {
-            const double value = valueAt(bytes, at, dtype);
-            if (!std::isfinite(value))
-                continue;
-            count += 1;
-            sum += value;
-            squares += value * value;
-        }
+        const auto addAll = [&](auto format) {
+            using Bits = typename decltype(format)::Bits;
+            for (std::size_t at = 0; at < bytes.size(); at += sizeof(Bits)) {
+                const double value = numberOf(format, loadLe<Bits>(bytes, at));
+                if (!std::isfinite(value))
+                    continue;
+                count += 1;
+                sum += value;
+                squares += value * value;
+            }
+        };
+        withNumbers(dtype, addAll, [](auto) {});
     }
     void add(const Spread& other)
     {
