@@ -34,6 +34,8 @@ TEST(Format, SharesBelowOnePercentHaveTwoDigits)
 
 TEST(Format, DurationsGoFromMillisecondsToDays)
 {
+    EXPECT_EQ(text(durationText(0)), "0.0 ms");
+    EXPECT_EQ(text(durationText(0.00002)), "< 0.1 ms");
     EXPECT_EQ(text(durationText(0.84)), "840 ms");
     EXPECT_EQ(text(durationText(0.0012)), "1.2 ms");
     EXPECT_EQ(text(durationText(12.4)), "12.4 s");

@@ -172,6 +172,9 @@ TEST_F(Window, ATaskSaysWhichBackendDidItsWork)
     task.backend = "avx2";
     row.showTask(task);
     EXPECT_NE(shownText(&row).find("\nengine AVX2\n"), std::string::npos) << shownText(&row);
+    task.backend = "avx512";
+    row.showTask(task);
+    EXPECT_NE(shownText(&row).find("\nengine AVX-512\n"), std::string::npos) << shownText(&row);
     task.backend = "cuda";
     task.deviceBytes = 2'000'000;
     row.showTask(task);

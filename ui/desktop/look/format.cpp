@@ -103,6 +103,8 @@ Quantity durationQuantity(std::optional<double> seconds)
 {
     if (!seconds || !std::isfinite(*seconds))
         return nothing();
+    if (*seconds > 0 && *seconds < 0.00005)
+        return { QStringLiteral("< 0.1"), QStringLiteral("ms") };
     if (*seconds < 0.9995)
         return { fixed(*seconds * 1000, *seconds < 0.00995 ? 1 : 0), QStringLiteral("ms") };
     if (*seconds < 59.95)
@@ -119,6 +121,13 @@ Quantity durationQuantity(std::optional<double> seconds)
 }
 
 QString durationText(std::optional<double> seconds) { return durationQuantity(seconds).text(); }
+
+QString backendText(const std::string& name)
+{
+    if (name == "scalar")
+        return QStringLiteral("scalar");
+    return name == "avx512" ? QStringLiteral("AVX-512") : safeName(name).toUpper();
+}
 
 Quantity ageQuantity(std::optional<double> seconds)
 {

@@ -38,10 +38,11 @@ Quantity percentQuantity(std::optional<double> fraction);
 QString percentText(std::optional<double> fraction); ///< two significant digits below 1 %
 QString timesText(std::optional<double> ratio); ///< "84×"
 Quantity durationQuantity(std::optional<double> seconds);
-QString durationText(std::optional<double> seconds); ///< 840 ms, 12.4 s, 3:07, 1:02:05, 2 days
+QString durationText(std::optional<double> seconds); ///< < 0.1 ms, 840 ms, 12.4 s, 3:07, 1:02:05, 2 days
 Quantity ageQuantity(std::optional<double> seconds); ///< whole seconds below a minute
 QString ageText(std::optional<double> seconds);
 QString agoText(std::int64_t us, std::int64_t nowUs); ///< "7 s ago"; 0: not known
+QString backendText(const std::string& name); ///< "AVX-512"; "scalar"
 QString clockText(std::int64_t us, std::int64_t nowUs); ///< local time of day, with the date if it is another day
 QString fullTimeText(std::int64_t us); ///< local and UTC time, for tooltips
 QString shapeText(const std::vector<std::uint64_t>& shape); ///< "3,584 × 18,944"; "scalar"

@@ -59,9 +59,8 @@ QLabel* makeEngine(const Result<std::string>& backend)
         refused->setToolTip(safeName(problem.text + ". " + problem.remedy));
         return refused;
     }
-    QLabel* engine = makeLabel(
-        backend->empty() ? QString() : StatusLine::tr("engine %1").arg(QString::fromStdString(*backend).toUpper()),
-        "muted");
+    QLabel* engine =
+        makeLabel(backend->empty() ? QString() : StatusLine::tr("engine %1").arg(backendText(*backend)), "muted");
     engine->setToolTip(StatusLine::tr("What changes are found with on this machine"));
     return engine;
 }

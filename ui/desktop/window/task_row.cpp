@@ -217,7 +217,7 @@ QString TaskRow::backendText() const
 {
     QString text;
     if (!m_task.backend.empty())
-        text += QStringLiteral("\n") + tr("engine %1").arg(safeName(m_task.backend).toUpper());
+        text += QStringLiteral("\n") + tr("engine %1").arg(desktop::backendText(m_task.backend));
     if (m_task.deviceBytes)
         text += (text.isEmpty() ? QStringLiteral("\n") : QStringLiteral(", "))
             + tr("%1 on the device").arg(bytesText(*m_task.deviceBytes));

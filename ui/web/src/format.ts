@@ -74,6 +74,7 @@ export function times(ratio: number | null | undefined): string {
 /** 840 ms, 12.4 s, 3:07, 1:02:05, 2 days. */
 export function durationQ(seconds: number | null | undefined): Quantity {
   if (seconds == null || !Number.isFinite(seconds)) return nothing;
+  if (seconds > 0 && seconds < 0.00005) return { value: '< 0.1', unit: 'ms' };
   if (seconds < 0.9995) return { value: (seconds * 1000).toFixed(seconds < 0.00995 ? 1 : 0), unit: 'ms' };
   if (seconds < 59.95) return { value: seconds.toFixed(1), unit: 's' };
   const whole = Math.round(seconds);
@@ -136,7 +137,7 @@ export function shape(dimensions: readonly number[]): string {
   return dimensions.length === 0 ? 'scalar' : dimensions.join(' × ');
 }
 
-const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', cuda: 'CUDA', scalar: 'scalar' };
+const backendNames: Record<string, string> = { avx2: 'AVX2', avx512: 'AVX-512', simd: 'SIMD', cuda: 'CUDA', scalar: 'scalar' };
 
 /** What finds and applies changes, as people write it. */
 export const backendText = (name: string): string => backendNames[name] ?? name;

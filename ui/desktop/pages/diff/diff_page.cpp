@@ -270,7 +270,7 @@ void DiffPage::showDifferent()
                     + readsLines(diff->reads))
                        .join(QLatin1Char('\n')));
     const std::string backend = context().bridge.service().backend().value_or(std::string());
-    m_status->setText(backend.empty() ? speed : tr("%1, %2").arg(speed, QString::fromStdString(backend)));
+    m_status->setText(backend.empty() ? speed : tr("%1, %2").arg(speed, backendText(backend)));
     m_result->show(*wantedPair(), diff);
     showResult();
 }

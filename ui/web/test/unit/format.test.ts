@@ -37,6 +37,8 @@ describe('percent', () => {
 
 describe('durations and ages', () => {
   it('changes the unit with the size', () => {
+    expect(f.duration(0)).toBe('0.0 ms');
+    expect(f.duration(0.00002)).toBe('< 0.1 ms');
     expect(f.duration(0.84)).toBe('840 ms');
     expect(f.duration(12.4)).toBe('12.4 s');
     expect(f.duration(187)).toBe('3:07');
