@@ -136,7 +136,8 @@ int main(int count, char** arguments)
             lost = 1;
             continue;
         }
-        printf("%d %lld %d %llu\n", step, (long long)done.step, done.anchor, (unsigned long long)done.bytes_down);
+        printf("%d %lld %d %llu %llu\n", step, (long long)done.step, done.anchor, (unsigned long long)done.bytes_down,
+               (unsigned long long)done.blocked_us);
         fflush(stdout);
     }
     ds_device_close(publisher);
