@@ -8,7 +8,7 @@ import random
 import shutil
 import time
 
-from support import DAMAGED, OK, OTHER, E2ETest, main, read_header
+from support import DAMAGED, GOLDEN, OK, OTHER, E2ETest, main, read_header
 from sweep import Sweep
 
 SWEEP = Sweep("e2e.records", 20)
@@ -27,6 +27,13 @@ def flip(path, at, bit=0):
         byte = f.read(1)[0]
         f.seek(at)
         f.write(bytes([byte ^ (1 << bit)]))
+
+
+def rewrite(path):
+    """Leaves another file in the place, as a writer does that renames; its last byte is another one."""
+    shutil.copyfile(path, path + ".new")
+    flip(path + ".new", os.path.getsize(path) - 1)
+    os.replace(path + ".new", path)
 
 
 def place_of_value(path):
@@ -119,6 +126,99 @@ class Records(E2ETest):
         self.assertFalse(self.ok_json(*acts[1])["equal"], "now that is another state")
         flip(free, os.path.getsize(free) - 1)
         self.ok("digest", free)  # of which nothing is on record
+
+    def copy_of_golden(self, case, name):
+        shutil.copytree(os.path.join(GOLDEN, case, "bucket"), self.path(name))
+        return self.path(name)
+
+    def acts_on_folder(self, folder, other):
+        """Every command that reads the bytes of a checkpoint's folder; `other`: a state that it can be compared with."""
+        out, into, begun = self.path("out"), self.path("into"), self.path("begun")
+        for made in (out, into, begun):
+            shutil.rmtree(made, ignore_errors=True)
+        with open(os.path.join(folder, "model.safetensors.index.json"), encoding="utf-8") as f:
+            tensor = min(json.load(f)["weight_map"])
+        yield self.run_ds("digest", folder)
+        yield self.run_ds("diff", other, folder)
+        yield self.run_ds("diff", folder, other)
+        yield self.run_ds("stats", folder, tensor)
+        yield self.run_ds("materialize", folder, "-o", out)
+        yield self.run_ds("publish", "--into", into, "--layout", "trl-v2", "--from", other, "--to", folder)
+        yield self.run_ds("branch", folder, "--into", begun, "--yes")
+
+    def test_a_folder_of_a_run_is_compared_with_the_records_of_the_run(self):
+        run, beside = self.copy_of_golden("hf-sharded", "run"), self.copy_of_golden("hf-sharded", "beside")
+        folder, other = os.path.join(run, "checkpoint-20"), os.path.join(run, "checkpoint-10")
+        weights = os.path.join(folder, "model-00001-of-00002.safetensors")
+        self.ok("verify", run)
+        self.ok("verify", beside)
+        same = os.path.join(other, os.path.basename(weights))
+        shutil.copyfile(same, same + ".copy")
+        os.replace(same + ".copy", same)  # the same bytes under another identity
+        for outcome in self.acts_on_folder(other, os.path.join(beside, "checkpoint-20")):
+            self.assertEqual(outcome.code, OK, str(outcome))
+        rewrite(weights)
+        shutil.copytree(folder, self.path("elsewhere"))
+        for times in range(2):
+            for outcome in self.acts_on_folder(folder, other):
+                self.refused(outcome, code=DAMAGED, word="DS-REWRITTEN")
+            self.refused(self.run_ds("digest", weights), code=DAMAGED, word="DS-REWRITTEN")
+            self.assertIn("DS-REWRITTEN", self.run_ds("log", folder).out)
+            found = self.run_ds("verify", folder, "--json")  # looking at it accepts nothing
+            self.assertEqual(found.code, DAMAGED, str(found))
+            self.assertNotEqual(found.json()["result"], "first_sight")
+            self.refused(self.run_ds("digest", f"{run}@20"), code=DAMAGED, word="DS-REWRITTEN")
+            self.assertEqual(self.run_ds("verify", run).code, DAMAGED)
+        for outcome in self.acts_on_folder(os.path.join(beside, "checkpoint-20"), os.path.join(beside, "checkpoint-10")):
+            self.assertEqual(outcome.code, OK, str(outcome))
+        for outcome in self.acts_on_folder(self.path("elsewhere"), other):
+            self.assertEqual(outcome.code, OK, str(outcome))
+        self.ok("verify", folder, "--accept-rewritten")
+        for outcome in self.acts_on_folder(folder, other):
+            self.assertEqual(outcome.code, OK, str(outcome))
+        self.ok("digest", f"{run}@20")
+        self.ok("verify", run)
+
+    def test_a_run_is_compared_with_the_records_of_its_folders(self):
+        run = self.copy_of_golden("hf-sharded", "run")
+        folder = os.path.join(run, "checkpoint-20")
+        self.ok("verify", folder)
+        self.ok("digest", f"{run}@20")
+        rewrite(os.path.join(folder, "model-00001-of-00002.safetensors"))
+        self.assertIn("DS-REWRITTEN", self.run_ds("log", run).out)
+        for times in range(2):
+            self.refused(self.run_ds("digest", f"{run}@20"), code=DAMAGED, word="DS-REWRITTEN")
+            self.assertEqual(self.run_ds("verify", run).code, DAMAGED)
+        self.ok("digest", f"{run}@10")
+        self.ok("verify", run, "--accept-rewritten")
+        self.ok("digest", f"{run}@20")
+        self.ok("digest", folder)
+        self.ok("verify", folder)
+
+    def test_a_base_that_is_a_step_of_a_run_is_compared_with_the_records_of_the_run(self):
+        run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=3, density=0.02)
+        trained = self.path("trained")
+        shutil.copytree(run.base, os.path.join(trained, "checkpoint-1"))
+        base = ["--base", os.path.join(trained, "checkpoint-1")]
+        self.ok("verify", trained)
+        self.ok("digest", run.at(3), *base)
+        rewrite(os.path.join(trained, "checkpoint-1", "model.safetensors"))
+        outcome = self.run_ds("digest", run.at(3), *base)
+        self.refused(outcome, code=DAMAGED, word="DS-REWRITTEN")
+        self.assertIn("checkpoint-1/model.safetensors", outcome.err)
+        self.ok("digest", run.at(3), *run.base_args)
+
+    def test_an_adapter_of_a_run_is_compared_with_the_records_of_the_run(self):
+        run = self.copy_of_golden("trl-adapter", "run")
+        folder = os.path.join(run, "out", ".vllm_lora", "trl-policy-v6")
+        self.ok("verify", run)
+        self.ok("diff", folder, f"{run}@5")
+        rewrite(os.path.join(folder, "adapter_model.safetensors"))
+        for side in (f"{run}@6", folder):
+            self.refused(self.run_ds("diff", side, f"{run}@5"), code=DAMAGED, word="DS-REWRITTEN")
+        self.assertEqual(self.run_ds("verify", folder).code, DAMAGED)
+        self.refused(self.run_ds("diff", folder, f"{run}@5"), code=DAMAGED, word="DS-REWRITTEN")
+        self.ok("diff", os.path.join(run, "out", ".vllm_lora", "trl-policy-v7"), f"{run}@5")
 
     def test_a_copy_with_equal_bytes_is_welcome(self):
         run = self.make_run(tensors=3, elements=4000, steps=4, density=0.02)

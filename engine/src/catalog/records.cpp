@@ -1,6 +1,7 @@
 #include "deltascope/engine/catalog.h"
 
 #include "error_json.h"
+#include "object_names.h"
 #include "record_seals.h"
 #include "records_file.h"
 #include "sqlite.h"
@@ -13,6 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <utility>
 
 namespace deltascope {
 
@@ -40,6 +43,32 @@ Error ofRecords(Error error, const std::string& path)
     error.action = "restore the file from a copy, or move it away: then what was seen first is forgotten, and verify "
                    "--accept-rewritten begins new records of each source";
     return error;
+}
+
+/// A row of the file, under one of the names of an object.
+struct NamedSight {
+    Records::Sight sight;
+    std::int64_t place = 0; ///< in the file
+    bool isFirst = false; ///< under its name
+};
+
+/// Sights of one object under all its names, oldest first. A first sight under one name is no acceptance of what
+/// differs from the sights under another: versions that looked under one name alone trusted it.
+std::vector<Records::Sight> inOrder(std::vector<NamedSight> rows)
+{
+    std::sort(rows.begin(), rows.end(), [](const NamedSight& a, const NamedSight& b) {
+        return std::tie(a.sight.seenUs, a.place) < std::tie(b.sight.seenUs, b.place);
+    });
+    std::vector<Records::Sight> sights;
+    std::optional<std::string> trusted;
+    for (NamedSight& row : rows) {
+        if (row.isFirst && trusted && row.sight.xxh3 != *trusted)
+            row.sight.trusted = false;
+        if (row.sight.trusted)
+            trusted = row.sight.xxh3;
+        sights.push_back(std::move(row.sight));
+    }
+    return sights;
 }
 
 class SqliteRecords final : public Records {
@@ -306,35 +335,68 @@ private:
         return {};
     }
 
-    Result<std::vector<Sight>> readSights(const std::string& source, const std::string& key, bool& broken)
+    static constexpr std::string_view SightsOfName =
+        "SELECT identity,size,xxh3,seen_us,trusted,leaves,seal,rowid FROM sight WHERE source=? AND key=? "
+        "ORDER BY seen_us,rowid";
+
+    /// Adds the sights under one name. Returns whether a row is damaged, and no sight that a user trusted later stands
+    /// behind it. `rows`: of SightsOfName.
+    static Result<bool> readNamed(sqlite::Statement& rows, const ObjectName& name, std::vector<NamedSight>& found)
     {
-        DS_TRY(sqlite::Statement rows,
-               m_database.prepare("SELECT identity,size,xxh3,seen_us,trusted,leaves,seal,rowid FROM sight "
-                                  "WHERE source=? AND key=? ORDER BY seen_us,rowid"));
-        rows.bind(1, source).bind(2, key);
-        std::vector<Sight> found;
+        rows.reset();
+        rows.bind(1, name.source).bind(2, name.key);
         std::int64_t lastBroken = 0;
         std::int64_t lastTrusted = 0;
-        for (;;) {
+        for (bool isFirst = true;;) {
             DS_TRY(const bool row, rows.step());
             if (!row)
-                break;
+                return lastBroken > lastTrusted;
             Sight sight { rows.text(0),         static_cast<std::uint64_t>(rows.integer(1)),
                           rows.text(2),         rows.integer(3),
                           rows.integer(4) != 0, {} };
             std::optional<std::vector<Digest128>> leaves = leavesFrom(rows.blob(5));
             sight.leaves = leaves ? std::move(*leaves) : std::vector<Digest128>();
             const std::int64_t place = rows.integer(7);
-            if (!leaves || rows.text(6) != sealOfSight(source, key, sight)) {
+            if (!leaves || rows.text(6) != sealOfSight(name.source, name.key, sight)) {
                 lastBroken = std::max(lastBroken, place);
                 continue;
             }
             if (sight.trusted)
                 lastTrusted = std::max(lastTrusted, place);
-            found.push_back(std::move(sight));
+            found.push_back({ std::move(sight), place, std::exchange(isFirst, false) });
         }
-        broken = lastBroken > lastTrusted;
-        return found;
+    }
+
+    /// `broken`: what is on record under one of the names is damaged.
+    Result<std::vector<Sight>> readSights(const std::string& source, const std::string& key, bool& broken)
+    {
+        DS_TRY(sqlite::Statement rows, m_database.prepare(SightsOfName));
+        std::vector<NamedSight> found;
+        for (const ObjectName& name : namesOf(source, key)) {
+            DS_TRY(const bool isBroken, readNamed(rows, name, found));
+            broken = broken || isBroken;
+        }
+        return inOrder(std::move(found));
+    }
+
+    /// The name that a sight is given, and all others whose record says otherwise: what a user trusts is trusted
+    /// whichever folder is opened.
+    Result<std::vector<ObjectName>> namesToWrite(const std::string& source, const std::string& key, const Sight& sight)
+    {
+        std::vector<ObjectName> names = namesOf(source, key);
+        std::vector<ObjectName> chosen { names.front() };
+        if (!sight.trusted)
+            return chosen;
+        DS_TRY(sqlite::Statement rows, m_database.prepare(SightsOfName));
+        for (std::size_t other = 1; other < names.size(); ++other) {
+            std::vector<NamedSight> found;
+            DS_TRY(const bool isBroken, readNamed(rows, names[other], found));
+            const auto trusted =
+                std::find_if(found.rbegin(), found.rend(), [](const NamedSight& row) { return row.sight.trusted; });
+            if (isBroken || (trusted != found.rend() && trusted->sight.xxh3 != sight.xxh3))
+                chosen.push_back(std::move(names[other]));
+        }
+        return chosen;
     }
 
     Result<void> writeSights(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights)
@@ -344,11 +406,14 @@ private:
                m_database.prepare("INSERT INTO sight(source,key,identity,size,xxh3,seen_us,trusted,leaves,seal) "
                                   "VALUES(?,?,?,?,?,?,?,?,?)"));
         for (const auto& [key, sight] : sights) {
-            insert.bind(1, source).bind(2, key).bind(3, sight.identity);
-            insert.bind(4, static_cast<std::int64_t>(sight.sizeBytes)).bind(5, sight.xxh3).bind(6, sight.seenUs);
-            insert.bind(7, static_cast<std::int64_t>(sight.trusted))
-                .bindBlob(8, std::as_bytes(std::span(sight.leaves)));
-            DS_CHECK(insert.bind(9, sealOfSight(source, key, sight)).run());
+            DS_TRY(const std::vector<ObjectName> names, namesToWrite(source, key, sight));
+            for (const ObjectName& name : names) {
+                insert.bind(1, name.source).bind(2, name.key).bind(3, sight.identity);
+                insert.bind(4, static_cast<std::int64_t>(sight.sizeBytes)).bind(5, sight.xxh3).bind(6, sight.seenUs);
+                insert.bind(7, static_cast<std::int64_t>(sight.trusted))
+                    .bindBlob(8, std::as_bytes(std::span(sight.leaves)));
+                DS_CHECK(insert.bind(9, sealOfSight(name.source, name.key, sight)).run());
+            }
         }
         return transaction.commit();
     }

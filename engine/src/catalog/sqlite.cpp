@@ -97,6 +97,8 @@ Result<void> Statement::run()
     return {};
 }
 
+void Statement::reset() { sqlite3_reset(m_statement); }
+
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(m_statement, column); }
 
 std::optional<std::int64_t> Statement::optionalInteger(int column) const

@@ -32,6 +32,8 @@ public:
     Result<bool> step();
     /// Runs to the end and can be bound again. Errors: Catalog.
     Result<void> run();
+    /// Leaves out what rows are left; can be bound again.
+    void reset();
 
     std::int64_t integer(int column) const;
     std::optional<std::int64_t> optionalInteger(int column) const;

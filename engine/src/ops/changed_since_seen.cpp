@@ -1,8 +1,10 @@
+#include "catalog/object_names.h"
 #include "deltascope/engine/operations.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 
 namespace deltascope {
 
@@ -41,6 +43,42 @@ std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo
                    where, step, std::string(Action) };
 }
 
+/// The last sights of the objects of a source, under every name of theirs. Each source of a name is asked once.
+class LastSights {
+public:
+    LastSights(Records& records, std::string source)
+        : m_records(records)
+        , m_source(std::move(source))
+    {
+    }
+
+    /// Whether an object may be another one than was seen last.
+    bool mayDiffer(const std::string& key, const ObjectInfo& object)
+    {
+        const std::vector<ObjectName> names = namesOf(m_source, key);
+        return std::any_of(names.begin(), names.end(), [&](const ObjectName& name) {
+            const std::map<std::string, Records::KnownObject>& known = objectsOf(name.source);
+            const auto last = known.find(name.key);
+            return last != known.end() && (!last->second.trusted || last->second.identity != object.identity);
+        });
+    }
+
+private:
+    const std::map<std::string, Records::KnownObject>& objectsOf(const std::string& source)
+    {
+        const auto [at, isNew] = m_objects.try_emplace(source);
+        if (isNew) {
+            if (Result<std::map<std::string, Records::KnownObject>> known = m_records.objects(source))
+                at->second = std::move(*known);
+        }
+        return at->second;
+    }
+
+    Records& m_records;
+    std::string m_source;
+    std::map<std::string, std::map<std::string, Records::KnownObject>> m_objects;
+};
+
 /// Replaces many changes of one kind by one: a bucket that was copied in its place is one event, and so is a trainer
 /// that started again. `what`: happened to the objects.
 void join(std::vector<Error>& changes, Code code, std::string_view what, const std::string& where)
@@ -67,7 +105,7 @@ void joinMany(std::vector<Error>& changes, const std::string& where)
 }
 
 void addChanges(Records& records, const Place& place, const VersionObjects& version, std::vector<Error>& changes,
-                const auto& mayDiffer)
+                auto& mayDiffer)
 {
     if (!version.mirror.empty())
         return; // the record is of the source's own objects; reading compares the bytes
@@ -87,7 +125,7 @@ void addChanges(Records& records, const Place& place, const VersionObjects& vers
 
 /// Changes of all these versions of one place.
 std::vector<Error> changesIn(Records& records, const Place& place, const std::vector<const VersionObjects*>& versions,
-                             const auto& mayDiffer)
+                             auto& mayDiffer)
 {
     std::vector<Error> changes;
     for (const VersionObjects* version : versions)
@@ -103,7 +141,8 @@ std::vector<Error> changesIn(Records& records, const Run& run, const std::vector
 {
     std::vector<Error> changes;
     const auto add = [&](const Place& place, const std::vector<const VersionObjects*>& of) {
-        std::vector<Error> more = changesIn(records, place, of, filterOf(place.store.uri()));
+        auto mayDiffer = filterOf(place.store.uri());
+        std::vector<Error> more = changesIn(records, place, of, mayDiffer);
         std::move(more.begin(), more.end(), std::back_inserter(changes));
     };
     if (withBase && run.base)
@@ -135,11 +174,8 @@ std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run)
             versions.push_back(&version.objectsOf(form));
     }
     const auto fromLast = [&](const std::string& store) {
-        return [known = bench.records->objects(store)](const std::string& key, const ObjectInfo& object) {
-            if (!known)
-                return false;
-            const auto last = known->find(key);
-            return last != known->end() && (!last->second.trusted || last->second.identity != object.identity);
+        return [last = LastSights(*bench.records, store)](const std::string& key, const ObjectInfo& object) mutable {
+            return last.mayDiffer(key, object);
         };
     };
     return changesIn(*bench.records, run, versions, true, fromLast);

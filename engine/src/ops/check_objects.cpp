@@ -5,6 +5,7 @@
 #include "replay/object_reads.h"
 
 #include <fmt/format.h>
+#include <map>
 
 namespace deltascope {
 
@@ -28,10 +29,13 @@ struct OwnedObject {
 /// Hashes objects and compares them with what was seen first. Any thread.
 class ObjectCheck {
 public:
-    ObjectCheck(Workbench& bench, const ObjectStore& store, bool acceptRewritten)
+    /// `here`: the last sights of objects of this very source, which keep what was there known if it goes away.
+    ObjectCheck(Workbench& bench, const ObjectStore& store, std::map<std::string, Records::KnownObject> here,
+                bool acceptRewritten)
         : m_bench(bench)
         , m_store(store)
         , m_source(store.uri())
+        , m_here(std::move(here))
         , m_acceptRewritten(acceptRewritten)
     {
     }
@@ -141,7 +145,9 @@ private:
                         {} });
         const bool trust = asTrusted || m_acceptRewritten;
         const bool lacksLeaves = known != sights.rend() && known->leaves.empty() && !digest.leaves.empty();
-        if (known == sights.rend() || lacksLeaves || (trust && !known->trusted))
+        const auto here = m_here.find(object.key);
+        const bool isSeenHere = here != m_here.end() && here->second.identity == object.identity;
+        if (!isSeenHere || known == sights.rend() || lacksLeaves || (trust && !known->trusted))
             findings.sights.emplace_back(object.key, sightOf(object, digest, trust));
         return {};
     }
@@ -173,6 +179,7 @@ private:
     Workbench& m_bench;
     const ObjectStore& m_store;
     std::string m_source;
+    const std::map<std::string, Records::KnownObject> m_here;
     bool m_acceptRewritten;
     mutable SpareRequests m_spare { 16 };
 };
@@ -208,7 +215,11 @@ Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const ObjectS
         ofVersion.resize(objects.size(), i);
     }
     std::vector<ObjectFindings> ofObjects(objects.size());
-    const ObjectCheck check(bench, store, acceptRewritten);
+    std::map<std::string, Records::KnownObject> here;
+    if (bench.records) {
+        DS_TRY(here, bench.records->objects(store.uri()));
+    }
+    const ObjectCheck check(bench, store, std::move(here), acceptRewritten);
     const unsigned atOnce = store.traits().keepsReads ? std::max(LeastAtOnce, bench.threads) : bench.threads;
     const Result<void> outcome = forEachParallel(atOnce, objects.size(), task, [&](std::size_t i) -> Result<void> {
         DS_TRY(ofObjects[i], check.check(objects[i], task));

@@ -63,30 +63,6 @@ Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t 
                    {} };
 }
 
-/// The same object as the store of the folder around calls it: "run/deltas" and "x" become "run" and "deltas/x". False:
-/// there is no folder around.
-bool moveUp(std::string& uri, std::string& key)
-{
-    const std::size_t end = std::min(uri.find('?'), uri.size()); // behind it are options of the store
-    const std::size_t slash = end == 0 ? std::string::npos : uri.rfind('/', end - 1);
-    const std::size_t scheme = uri.find("://");
-    if (slash == std::string::npos || slash == 0 || (scheme != std::string::npos && slash <= scheme + 2))
-        return false;
-    key = uri.substr(slash + 1, end - slash - 1) + "/" + key;
-    uri.erase(slash, end - slash);
-    return true;
-}
-
-/// What is on record of an object, whichever folder around it was opened as a run.
-Result<std::vector<Sight>> sightsAround(Records& records, std::string uri, std::string key)
-{
-    for (;;) {
-        Result<std::vector<Sight>> found = records.sights(uri, key);
-        if (!found || !found->empty() || !moveUp(uri, key))
-            return found;
-    }
-}
-
 struct WholeDigest {
     std::string xxh3;
     std::vector<Digest128> leaves;
@@ -179,7 +155,7 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr
     ExpectedLeaves expected;
     if (rules.records) {
         DS_TRY(expected,
-               reads->expectedOf(*store, object, sightsAround(*rules.records, store->uri(), object.key), false, where,
+               reads->expectedOf(*store, object, rules.records->sights(store->uri(), object.key), false, where,
                                  std::nullopt, task));
     }
     reads->m_source->add(std::make_unique<ObjectReads>(object, where, std::nullopt, std::move(expected)));

@@ -97,10 +97,10 @@ public:
         /// a sight can only be compared with the whole object.
         std::vector<Digest128> leaves;
     };
-    /// Every sight of an object, oldest first. Errors: Catalog (a row of this object is damaged, and no sight that a
-    /// user trusted later stands behind it).
+    /// Every sight of an object, oldest first, whichever folder around it was opened as the source. Errors: Catalog (a
+    /// row of this object is damaged, and no sight that a user trusted later stands behind it).
     virtual Result<std::vector<Sight>> sights(const std::string& source, const std::string& key) = 0;
-    /// Sights with the keys of their objects, all or none of them.
+    /// Sights with the keys of their objects, all or none of them. What is trusted is so in all folders around it.
     virtual Result<void> add(const std::string& source, const std::vector<std::pair<std::string, Sight>>& sights) = 0;
 
     /// Something that happened to a source while nobody can undo it: an object was overwritten, a prefix wiped.
@@ -132,7 +132,7 @@ public:
         std::int64_t seenUs = 0;
         bool trusted = true;
     };
-    /// Every object of a source that has a sight, by key. Not checked against damage; sights() is.
+    /// Every object with a sight of this very source, by key. Not checked against damage; sights() is.
     virtual Result<std::map<std::string, KnownObject>> objects(const std::string& source) = 0;
 
     /// Whether these records cover a source: begin() was called for it. A file of an older version covers all sources.
