@@ -90,6 +90,25 @@ class Records(E2ETest):
         self.assertEqual(self.run_ds("verify", run.source, *run.base_args).code, DAMAGED)
         self.refused(self.run_ds("digest", run.at(3), *run.base_args), code=DAMAGED, word="DS-REWRITTEN")
 
+    def test_looking_at_a_run_does_not_change_why_it_is_refused(self):
+        run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=3, density=0.02)
+        self.ok("verify", run.source, *run.base_args)
+        weights = os.path.join(run.base, "model.safetensors")
+        shutil.copyfile(weights, self.path("kept"))
+        rewrite(weights)
+        for look in range(3):
+            outcome = self.run_ds("materialize", run.at(3), "-o", self.path("out"), *run.base_args)
+            self.refused(outcome, code=DAMAGED, word="DS-REWRITTEN")
+            self.assertIn("model.safetensors", outcome.err)
+            self.ok("log", run.source, *run.base_args)
+            found = self.run_ds("verify", run.source, *run.base_args, "--level", "3", "--json")
+            self.assertEqual(found.code, DAMAGED, str(found))
+            self.assertEqual({step["result"] for step in found.json()["steps"]}, {"unverified"})
+        os.replace(self.path("kept"), weights)
+        self.ok("log", run.source, *run.base_args)
+        self.ok("materialize", run.at(3), "-o", self.path("out"), *run.base_args)
+        self.ok("verify", run.source, *run.base_args, "--level", "3")
+
     def test_a_rewritten_anchor_is_not_sampled(self):
         run = self.make_run(tensors=3, elements=16384, steps=3)
         sample = ["cost", run.source, "--lr", "1e-6"]

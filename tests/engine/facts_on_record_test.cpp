@@ -5,6 +5,7 @@
 #include "support/any_task.h"
 #include "support/faulty_store.h"
 
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
 
@@ -160,30 +161,59 @@ TEST(FactsOnRecord, ABaseThatRotsIsAProblemOfTheRunAndEndsNothing)
     EXPECT_EQ(report->verdict, Verdict::Damaged);
 }
 
+/// A base in memory that holds what the golden one does.
+class CopiedBase {
+public:
+    explicit CopiedBase(const ObjectStore& golden)
+    {
+        const auto files = listAll(golden, "", test::anyTask());
+        EXPECT_TRUE(files);
+        for (const ObjectInfo& file : *files) {
+            const auto read = readWhole(golden, file.key, file.sizeBytes, test::anyTask());
+            EXPECT_TRUE(read);
+            m_bytes[file.key] = asText(*read);
+            copy(file.key);
+        }
+    }
+    /// The same bytes as another object.
+    void copy(const std::string& key) { EXPECT_TRUE(putText(*store, key, m_bytes[key])); }
+    void flip(const std::string& key)
+    {
+        m_bytes[key].back() = static_cast<char>(m_bytes[key].back() ^ 1);
+        copy(key);
+    }
+    /// Makes each value of a file of 16 bits another one; twice, and they are what they were.
+    void flipValues(const std::string& key)
+    {
+        std::string& bytes = m_bytes[key];
+        std::uint64_t header = 0;
+        std::memcpy(&header, bytes.data(), sizeof header);
+        for (std::size_t at = sizeof header + header; at < bytes.size(); at += 2)
+            bytes[at] = static_cast<char>(bytes[at] ^ 1);
+        copy(key);
+    }
+
+    std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
+
+private:
+    std::map<std::string, std::string> m_bytes;
+};
+
 TEST(FactsOnRecord, ARewrittenBaseIsSaid)
 {
     const GoldenCopy golden("slime-v2-xor");
-    const auto base = std::make_shared<MemoryStore>();
-    const auto files = listAll(*golden.base, "", test::anyTask());
-    ASSERT_TRUE(files);
-    std::map<std::string, std::string> bytes;
-    for (const ObjectInfo& file : *files) {
-        const auto read = readWhole(*golden.base, file.key, file.sizeBytes, test::anyTask());
-        ASSERT_TRUE(read);
-        bytes[file.key] = asText(*read);
-        ASSERT_TRUE(putText(*base, file.key, bytes[file.key]));
-    }
+    CopiedBase base(*golden.base);
     Session session;
     session.openRecords();
     const auto verify = [&](bool acceptRewritten) {
-        auto run = session.open(golden.store, base);
+        auto run = session.open(golden.store, base.store);
         ASSERT_TRUE(run) << run.error().text;
         VerifyOptions options;
         options.acceptRewritten = acceptRewritten;
         ASSERT_TRUE(verifyRun(session.bench, *run, options, session.task));
     };
     const auto changes = [&] {
-        const EngineRun run = session.analyzed(golden.store, base);
+        const EngineRun run = session.analyzed(golden.store, base.store);
         const Version& first = run.versions.front();
         std::vector<Error> all = changedSinceSeen(session.bench, run);
         EXPECT_EQ(changedSinceSeen(session.bench, run, *planFor(run, first)), all);
@@ -194,22 +224,80 @@ TEST(FactsOnRecord, ARewrittenBaseIsSaid)
     EXPECT_TRUE(changes().empty());
 
     const std::string key = "model-00002-of-00002.safetensors";
-    ASSERT_TRUE(putText(*base, key, bytes[key])); // a copy, which nobody has compared
+    base.copy(key); // a copy, which nobody has compared
     ASSERT_EQ(changes().size(), 1U);
     EXPECT_EQ(changes()[0].code, Code::Unproven);
     verify(false);
     EXPECT_TRUE(changes().empty());
 
-    bytes[key].back() = static_cast<char>(bytes[key].back() ^ 1);
-    ASSERT_TRUE(putText(*base, key, bytes[key]));
+    base.flip(key);
     verify(false);
     ASSERT_EQ(changes().size(), 1U);
     EXPECT_EQ(changes()[0].code, Code::Rewritten);
-    EXPECT_EQ(changes()[0].where, base->uri() + "/" + key);
+    EXPECT_EQ(changes()[0].where, base.store->uri() + "/" + key);
     EXPECT_FALSE(changes()[0].step);
     EXPECT_EQ(changes()[0].text.find("in the base checkpoint: the object was rewritten"), 0U) << changes()[0].text;
     verify(true);
     EXPECT_TRUE(changes().empty());
+}
+
+TEST(FactsOnRecord, AFailureBehindARewrittenBaseIsNoFactAboutADelta)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    CopiedBase base(*golden.base);
+    Session session;
+    session.openCatalog();
+    session.openRecords();
+    const auto verify = [&](int level) {
+        auto run = session.open(golden.store, base.store);
+        EXPECT_TRUE(run) << run.error().text;
+        VerifyOptions options;
+        options.level = level;
+        auto report = verifyRun(session.bench, *run, options, session.task);
+        EXPECT_TRUE(report) << report.error().text;
+        return std::move(*report);
+    };
+    const Verdict sound = verify(3).verdict;
+    base.flipValues("model-00002-of-00002.safetensors");
+    for (int look = 0; look < 2; ++look) {
+        const EngineRun run = session.analyzed(golden.store, base.store);
+        EXPECT_FALSE(anyDamaged(run));
+        const Version& last = run.versions.back();
+        EXPECT_FALSE(last.obstacle) << last.obstacle->text;
+        const auto plan = planFor(run, last);
+        ASSERT_TRUE(plan) << plan.error().text;
+        const auto path = openChecked(session.bench, run, *plan, false, session.task);
+        const Result<void> read = path ? (*path)->expectSoundObjects(session.task) : fail(path.error());
+        ASSERT_FALSE(read);
+        EXPECT_EQ(read.error().code, Code::Rewritten) << read.error().text;
+        EXPECT_EQ(read.error().where, base.store->uri() + "/model-00002-of-00002.safetensors");
+        const VerifyReport report = verify(3);
+        EXPECT_EQ(report.verdict, Verdict::Unverified);
+        for (const StepVerdict& step : report.steps)
+            EXPECT_EQ(step.verdict, Verdict::Unverified) << step.version;
+    }
+    base.flipValues("model-00002-of-00002.safetensors");
+    EXPECT_FALSE(anyDamaged(session.analyzed(golden.store, base.store)));
+    EXPECT_EQ(verify(3).verdict, sound);
+}
+
+TEST(FactsOnRecord, ARewrittenDeltaWithoutItsDigestIsDamagedByItself)
+{
+    const GoldenCopy golden("slime-v2-xor");
+    Session session;
+    session.openCatalog();
+    session.openRecords();
+    auto known = session.open(golden.store, golden.base);
+    ASSERT_TRUE(known) << known.error().text;
+    ASSERT_TRUE(verifyRun(session.bench, *known, {}, session.task));
+    const VersionObjects& objects = known->versions[1].objects;
+    const auto weights = std::find_if(objects.objects.begin(), objects.objects.end(),
+                                      [](const ObjectInfo& object) { return object.key.ends_with(".safetensors"); });
+    ASSERT_NE(weights, objects.objects.end());
+    golden.flip(weights->key, weights->sizeBytes - 1);
+    const EngineRun run = session.analyzed(golden.store, golden.base);
+    EXPECT_FALSE(isDamaged(run.versions[0]));
+    EXPECT_TRUE(isDamaged(run.versions[1]));
 }
 
 TEST(FactsOnRecord, ACheckpointIsJudgedBesideASoundOne)

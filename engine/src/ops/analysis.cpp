@@ -9,6 +9,7 @@
 #include "lineage/restored.h"
 #include "model_beside.h"
 #include "remember_facts.h"
+#include "stands_on_rewritten.h"
 #include "state/recorded_state.h"
 #include "stretches.h"
 
@@ -151,9 +152,22 @@ void noteDamagedBase(Run& run, const Error& damage)
         notices.push_back(std::move(problem));
 }
 
+/// Where a path that was replayed, or ended with an error at a link of the plan, fails behind a rewritten object: that
+/// link of the plan.
+std::optional<std::size_t> failsOnRewritten(const PathState& path, const ReplayAudit& audit, std::size_t planLinks,
+                                            std::optional<std::size_t> at)
+{
+    const std::size_t before = path.links().size() - planLinks; // the checkpoint outside of the source
+    if (at)
+        return standsOnRewritten(path, before + *at) ? at : std::nullopt;
+    const std::optional<std::size_t> failed = failureOnRewritten(path, audit);
+    return failed ? std::optional(*failed - before) : std::nullopt;
+}
+
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
-/// stretches before. Returns false where nothing can be learned of it now: an object was replaced since it was listed,
-/// or the checkpoint outside of the source that it builds on is damaged.
+/// stretches before. Returns false where not all can be learned of it now: an object was replaced since it was listed,
+/// the checkpoint outside of the source that it builds on is damaged, or it fails behind an object that was rewritten
+/// since it was first seen, so that the failure is no fact about its own objects.
 Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
                             const std::vector<std::string>& keys, const RestoredStates& restored,
                             const AnalyzeOptions& options, TaskContext& task)
@@ -162,6 +176,7 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
     book.held = heldBy(run, stretch);
     const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
     book.judgesFirst = stretch.beginsAnew && !(ofFirst && ofFirst->replayed);
+    bool isWhole = true;
     while (!stretch.judged(run).empty()) {
         Result<PathPtr> path = openForFacts(bench, run, stretch.plan, task);
         Result<void> outcome;
@@ -173,14 +188,19 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         } else {
             outcome = fail(std::move(path.error()));
         }
+        std::vector<PlanLink>& links = stretch.plan.links;
         if (outcome) {
             audit->finishStates();
+            if (const auto failed = failsOnRewritten(**path, *audit, links.size(), std::nullopt)) {
+                links.resize(*failed);
+                isWhole = false;
+                continue;
+            }
             takeFacts(bench, run, **path, *audit, book.judgesFirst, keys, restored, options);
             audit->moveTo(book);
-            return true;
+            return isWhole;
         }
         const Error& error = outcome.error();
-        std::vector<PlanLink>& links = stretch.plan.links;
         const std::size_t at = linkOf(run, links, error);
         const bool isOfBase = at == links.size() && stretch.plan.fromExternalBase && !error.step;
         const bool isReplaced = error.code == Code::Rewritten && !saysUnlikeRecord(error);
@@ -193,6 +213,11 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
         }
         if (at == links.size() || !saysDamage(error))
             return fail(std::move(outcome.error()));
+        if (path && failsOnRewritten(**path, *audit, links.size(), at)) {
+            links.resize(at);
+            isWhole = false;
+            continue;
+        }
         const auto broken = links.begin() + static_cast<std::ptrdiff_t>(at);
         run.versions[broken->version].noteDamage(broken->form, error);
         rememberFacts(bench, run, keys, broken->version, std::vector<TensorCount>());
@@ -200,7 +225,7 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
             return true;
         links.erase(broken, links.end());
     }
-    return true;
+    return isWhole;
 }
 
 /// Compares, for what is replayed, the states that versions say they restore, before anything is judged by that.

@@ -6,6 +6,7 @@
 #include "element_compare.h"
 #include "fact_errors.h"
 #include "replay/checked_reads.h"
+#include "stands_on_rewritten.h"
 
 #include <algorithm>
 #include <atomic>
@@ -185,41 +186,50 @@ private:
         if (!a || !b)
             return {};
         DS_TRY(const WalkMeans means, m_bench.means());
-        Result<SideBySide> seen = replay(*a, *b, means, task);
+        bool onRewritten = false;
+        Result<SideBySide> seen = replay(*a, *b, means, onRewritten, task);
         if (seen)
-            return take(reference, form, *seen), Result<void>();
+            return take(reference, form, *seen, onRewritten), Result<void>();
         const Error& error = seen.error();
         if (!endsLearning(error.code))
             return fail(std::move(seen.error()));
         const std::size_t link = linkOf(m_run, b->links, error);
-        if (saysDamage(error) && link < b->links.size() && b->links[link] == b->links.back())
+        if (saysDamage(error) && !onRewritten && link < b->links.size() && b->links[link] == b->links.back())
             m_version.noteDamage(form, error);
         return {}; // what else is damaged on the way is told where it is replayed by itself
     }
 
-    Result<SideBySide> replay(const Plan& a, const Plan& b, const WalkMeans& means, TaskContext& task)
+    /// `onRewritten`: gets whether what fails or differs may be the fault of an object on the way that was rewritten.
+    Result<SideBySide> replay(const Plan& a, const Plan& b, const WalkMeans& means, bool& onRewritten,
+                              TaskContext& task)
     {
         DS_TRY(const PathPtr left, openForFacts(m_bench, m_run, a, task));
         DS_TRY(const PathPtr right, openForFacts(m_bench, m_run, b, task));
-        return ifSound(replayBoth(means, *left, *right, task), { left.get(), right.get() }, task);
+        Result<SideBySide> seen = ifSound(replayBoth(means, *left, *right, task), { left.get(), right.get() }, task);
+        const auto standsOn = [](const PathState& path) { return standsOnRewritten(path, path.links().size() - 1); };
+        onRewritten = standsOn(*left) || standsOn(*right);
+        return seen;
     }
 
-    void take(std::size_t reference, std::size_t form, const SideBySide& seen)
+    void take(std::size_t reference, std::size_t form, const SideBySide& seen, bool onRewritten)
     {
         using Check = VersionFacts::RootCheck;
         const VersionObjects& objects = m_version.objectsOf(form);
+        const auto note = [&](std::size_t of, const Error& damage) {
+            if (!onRewritten)
+                m_version.noteDamage(of, damage);
+        };
         const auto damaged = [&](const VersionObjects& of, std::string text) {
             return Error { Code::Digest, std::move(text), of.name, m_version.step(), {} };
         };
         if (seen.ofForm.digestsFailed > 0)
-            return m_version.noteDamage(form, digestFailure(seen.ofForm, objects, false));
+            return note(form, digestFailure(seen.ofForm, objects, false));
         if (seen.ofForm.rootCheck == Check::Differs || seen.ofForm.rootCheck == Check::BaseDiffers)
-            return m_version.noteDamage(form, rootFailure(seen.ofForm, objects, m_version.summaryOf(form)->root));
+            return note(form, rootFailure(seen.ofForm, objects, m_version.summaryOf(form)->root));
         if (!seen.sameTensors)
-            return m_version.noteDamage(
-                form,
-                damaged(objects,
-                        fmt::format("it leads to other tensors than {}", m_version.objectsOf(reference).name)));
+            return note(form,
+                        damaged(objects,
+                                fmt::format("it leads to other tensors than {}", m_version.objectsOf(reference).name)));
         const bool forOwn = reference == 0 && m_version.facts && isVouchedFor(*m_version.facts, *m_version.summary);
         const bool forForm = isVouchedFor(seen.ofForm, *m_version.summaryOf(form));
         const auto against = [&](const VersionObjects& right) {
@@ -228,9 +238,9 @@ private:
                                seen.differs, right.name);
         };
         if (seen.differs > 0 && forOwn && !forForm)
-            return m_version.noteDamage(form, damaged(objects, against(m_version.objects)));
+            return note(form, damaged(objects, against(m_version.objects)));
         if (seen.differs > 0 && forForm && reference == 0 && !forOwn)
-            return m_version.noteDamage(0, damaged(m_version.objects, against(objects)));
+            return note(0, damaged(m_version.objects, against(objects)));
         FormFacts& facts = m_version.noteForm(form);
         facts.differs = seen.differs;
         facts.comparedWith = reference;

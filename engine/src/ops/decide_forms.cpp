@@ -15,7 +15,7 @@ namespace {
 
 using FactsOfLinks = std::vector<VersionFacts>;
 
-/// Nothing where an object on the way cannot be replayed.
+/// Nothing where an object on the way cannot be replayed, or was rewritten since it was first seen.
 Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run, const Plan& plan, TaskContext& task)
 {
     const auto unlessOfAnObject = [](Error error) -> Result<std::optional<FactsOfLinks>> {
@@ -31,6 +31,8 @@ Result<std::optional<FactsOfLinks>> factsAlong(Workbench& bench, const Run& run,
     Result<void> replayed = ifSound(replayAll(**path, audit, means, task), { path->get() }, task);
     if (!replayed)
         return unlessOfAnObject(std::move(replayed.error()));
+    if (!(*path)->rewritten().empty()) // who is wrong is not decided by what is not on record
+        return std::optional<FactsOfLinks>();
     audit.finishStates();
     const std::size_t before = (*path)->links().size() - plan.links.size(); // the checkpoint outside of the source
     FactsOfLinks facts;

@@ -271,8 +271,10 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
             ? &report.steps[*version.base - first]
             : nullptr;
+        const bool standsOnExternalBase = version.onExternalBase && !version.fullForm() && !version.ownFormObstacle;
         const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || ofObjects.has(Code::Catalog)
-            || (base && rewritten[*version.base - first]);
+            || (base && rewritten[*version.base - first])
+            || (standsOnExternalBase && (ofBase.has(Code::Rewritten) || ofBase.has(Code::Catalog)));
         changing[i - first] = ofObjects.isChanging || (base && changing[*version.base - first]);
         if (options.level >= 3)
             step.coverage =

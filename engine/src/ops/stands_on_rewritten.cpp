@@ -1,0 +1,48 @@
+#include "stands_on_rewritten.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace deltascope {
+
+namespace {
+
+/// `rewritten`: State::rewritten().
+bool holds(const PathState& path, std::size_t link, const std::vector<std::string>& rewritten)
+{
+    const OpenVersion& version = *path.links()[link];
+    const std::string place = path.versionOf(link) ? std::string() : version.store->uri() + '/';
+    return std::any_of(version.objects.objects.begin(), version.objects.objects.end(), [&](const ObjectInfo& object) {
+        return std::find(rewritten.begin(), rewritten.end(), place + object.key) != rewritten.end();
+    });
+}
+
+bool standsOn(const PathState& path, std::size_t link, const std::vector<std::string>& rewritten)
+{
+    while (!rewritten.empty() && link > 0 && !path.isComplete(link)) {
+        if (holds(path, --link, rewritten))
+            return true;
+    }
+    return false;
+}
+
+}
+
+bool standsOnRewritten(const PathState& path, std::size_t link) { return standsOn(path, link, path.rewritten()); }
+
+std::optional<std::size_t> failureOnRewritten(const PathState& path, const ReplayAudit& audit)
+{
+    using Check = VersionFacts::RootCheck;
+    const std::vector<std::string> rewritten = path.rewritten();
+    for (std::size_t link = 1; link < path.links().size() && !rewritten.empty(); ++link) {
+        const VersionFacts facts = audit.factsOf(link, VersionKind::Delta, 0);
+        const bool fails =
+            facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
+        if (fails && standsOn(path, link, rewritten))
+            return link;
+    }
+    return std::nullopt;
+}
+
+} // namespace deltascope

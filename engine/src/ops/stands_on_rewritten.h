@@ -1,0 +1,19 @@
+#pragma once
+
+#include "audit/replay_audit.h"
+#include "deltascope/engine/path_state.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace deltascope {
+
+/// Whether a link is replayed on an object in front of it that was rewritten since it was first seen. What fails at
+/// such a link may be the fault of that object, and is no fact about its own.
+bool standsOnRewritten(const PathState& path, std::size_t link);
+
+/// The first link that stands on a rewritten object and is not what its publisher recorded. `audit`: of the path, after
+/// finishStates().
+std::optional<std::size_t> failureOnRewritten(const PathState& path, const ReplayAudit& audit);
+
+} // namespace deltascope
