@@ -142,6 +142,31 @@ TEST(Health, RewrittenBytesAreNotUsedEvenWhereTheirPublisherVouchesForThem)
     EXPECT_EQ(health.remedy, "If it was rewritten on purpose, accept what is there now; else put the first bytes back");
 }
 
+TEST(Health, WhatTheRecordsCallRewrittenIsNotUsedBeforeItIsVerified)
+{
+    RunView run = soundRun();
+    stepOf(run, 5).problems = { problem("DS-REWRITTEN", 5) };
+    const HealthView health = makeHealth(run, {});
+    EXPECT_EQ(health.state, "broken");
+    EXPECT_EQ(health.headline, "Step 5 is no longer what was first read: steps 5 to 9 cannot be used");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 4");
+    EXPECT_EQ(health.problem->where, "object");
+    EXPECT_EQ(health.restore, 4);
+    EXPECT_EQ(makeHealth(run, verified(run, "first_sight")).state, "sound") << "it was verified since";
+}
+
+TEST(Health, ARewrittenBaseIsNamedAsTheBase)
+{
+    RunView run = soundRun();
+    ProblemView base = problem("DS-REWRITTEN", 0);
+    base.step.reset();
+    stepOf(run, 0).problems = { base };
+    for (const VerifiedSteps& steps : { VerifiedSteps(), verified(run, "first_sight") })
+        EXPECT_EQ(
+            makeHealth(run, steps).headline,
+            "The checkpoint that was given for step 0 is no longer what was first read: steps 0 to 4 cannot be used");
+}
+
 TEST(Health, RewrittenBytesThatAreDamagedTooAreDamaged)
 {
     RunView run = soundRun();

@@ -3,6 +3,7 @@
 #include "deltascope/app/view/summary_view.h"
 
 #include "support/times.h"
+#include "view/newest_restorable.h"
 
 #include <memory>
 #include <string>
@@ -55,8 +56,17 @@ inline RunView runView(std::vector<std::vector<StepView>> epochs)
     return run;
 }
 
+/// Offers the newest step that can be rebuilt, unless the test offers another one.
+inline void offerNewest(RunView& run)
+{
+    const StepView* newest = newestRestorable(run);
+    if (!run.latest && newest)
+        run.latest = newest->step;
+}
+
 inline std::shared_ptr<RunSnapshot> snapshotOf(RunView run)
 {
+    offerNewest(run);
     auto snapshot = std::make_shared<RunSnapshot>();
     snapshot->id = snapshot->name = "wordle";
     snapshot->source = run.source;

@@ -67,6 +67,16 @@ TEST(Kpi, TheLatestStepIsTheNewestThatCanBeRestored)
     EXPECT_EQ(kpi.chainDeltas, 1U);
 }
 
+TEST(Kpi, TheNewestStepIsTheOneThatIsOffered)
+{
+    RunView run = usualRun(25);
+    run.latest = 19; // 20 was rewritten since it was first seen
+    const KpiView kpi = kpiOf(run);
+    EXPECT_EQ(kpi.newest, 24);
+    EXPECT_EQ(kpi.latest, 19);
+    EXPECT_EQ(kpi.chainAnchor, 10);
+}
+
 TEST(Kpi, AChainWithoutAnAnchorOfItsOwnHasNone)
 {
     const KpiView kpi = kpiOf(runView({ { stepView(1), stepView(2) } }));
@@ -264,6 +274,7 @@ TEST(RunSummary, WhatIsWorseComesFirst)
         RunView run = usualRun(9);
         RunSnapshot snapshot = *snapshotOf(run);
         change(snapshot, run);
+        offerNewest(run);
         snapshot.run = std::make_shared<const RunView>(run);
         return makeRunSummary(std::make_shared<const RunSnapshot>(snapshot)).attention;
     };

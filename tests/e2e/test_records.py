@@ -109,6 +109,44 @@ class Records(E2ETest):
         self.ok("materialize", run.at(3), "-o", self.path("out"), *run.base_args)
         self.ok("verify", run.source, *run.base_args, "--level", "3")
 
+    def test_the_log_offers_no_step_that_is_refused(self):
+        run = self.copy_of_golden("trl-v2-gap", "run")
+        self.ok("verify", run)
+        newest = self.ok_json("log", run)["latest"]
+        self.ok("digest", f"{run}@{newest}")
+        key = os.path.join("anchors", "step_000010.safetensors")
+        kept = self.path("kept")
+        shutil.copyfile(os.path.join(run, key), kept)
+        rewrite(os.path.join(run, key))
+        self.assertEqual(self.run_ds("verify", run).code, DAMAGED)
+        self.refused(self.run_ds("digest", f"{run}@{newest}"), code=DAMAGED, word="DS-REWRITTEN")
+        offered = self.ok_json("log", run)["latest"]
+        self.assertLess(offered, newest)
+        self.ok("digest", f"{run}@{offered}")
+        text = self.ok("log", run)
+        header, rows = text.out.split("\n\n", 1)
+        self.assertIn(f"newest restorable step {offered}", header)
+        self.assertIn(key, header)
+        self.assertIn("Step 10 is no longer what was first read", header)
+        self.assertIn(f"materialize {run}@{offered} ", text.err)
+        os.replace(kept, os.path.join(run, key))
+        self.ok("verify", run)
+        self.assertEqual(self.ok_json("log", run)["latest"], newest)
+        rewrite(os.path.join(run, key))
+        self.ok("verify", run, "--accept-rewritten")
+        self.assertEqual(self.ok_json("log", run)["latest"], newest)
+
+    def test_the_log_of_a_run_on_a_rewritten_base_offers_nothing(self):
+        run = self.make_run(layout="slime-v2", tensors=3, elements=4000, steps=3, density=0.02)
+        self.ok("verify", run.source, *run.base_args)
+        self.assertEqual(self.ok_json("log", run.source, *run.base_args)["latest"], run.last)
+        rewrite(os.path.join(run.base, "model.safetensors"))
+        self.assertEqual(self.run_ds("verify", run.source, *run.base_args).code, DAMAGED)
+        self.assertIsNone(self.ok_json("log", run.source, *run.base_args)["latest"])
+        header = self.ok("log", run.source, *run.base_args).out.split("\n\n", 1)[0]
+        self.assertIn("model.safetensors", header)
+        self.assertIn("no longer what was first read", header)
+
     def test_a_rewritten_anchor_is_not_sampled(self):
         run = self.make_run(tensors=3, elements=16384, steps=3)
         sample = ["cost", run.source, "--lr", "1e-6"]

@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include "deltascope/app/view/health_view.h"
+#include "deltascope/base/code.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -56,7 +57,9 @@ std::string healthLines(const app::RunView& run, const Style& style)
         return {};
     std::string text =
         paint(style, broken ? Paint::Bad : Paint::Warn, (broken ? "✕ " : "! ") + safe(health.headline)) + "\n";
-    for (const std::string& line : { health.restorable, health.remedy }) {
+    const bool isRewritten = health.problem && health.problem->code == word(Code::Rewritten);
+    const std::string reason = isRewritten ? health.problem->where + ": " + health.problem->text : std::string();
+    for (const std::string& line : { reason, health.restorable, health.remedy }) {
         if (!line.empty())
             text += "  " + safe(line) + "\n";
     }

@@ -2,6 +2,7 @@
 
 #include "read_views.h"
 #include "view/heat_description.h"
+#include "view/newest_restorable.h"
 #include "view/run_description.h"
 #include "view/statistics_description.h"
 #include "view/step_address.h"
@@ -138,9 +139,10 @@ JobId RemoteService::showStep(VersionRequest request, Depth)
         DS_TRY(const RemoteRuns::Snapshot run, runOf(request.source));
         std::string step = request.version;
         if (step.empty() || step == "latest") {
-            if (!run->run->latest)
+            const StepView* latest = newestRestorable(*run->run);
+            if (!latest)
                 return fail(Code::NotFound, "the run has no step that can be rebuilt", run->name);
-            step = std::to_string(*run->run->latest);
+            step = std::to_string(latest->step);
         }
         DS_TRY(const std::string answer,
                m_wire.get("runs/" + pathPart(run->id) + "/steps/" + pathPart(step), {}, stoppedBy(task)));

@@ -216,7 +216,36 @@ std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& u
     return std::nullopt;
 }
 
-RunView runViewOf(const Run& run, const std::vector<Error>& changed, const Annotations& annotations, const Trace& trace,
+namespace {
+
+StepView& stepOf(RunView& view, const Version& version)
+{
+    std::vector<StepView>& steps = view.epochs[static_cast<std::size_t>(version.epoch)].steps;
+    return *std::find_if(steps.begin(), steps.end(), [&](const StepView& step) {
+        return step.state != "gap" && step.step == version.step() && step.name == version.objects.name;
+    });
+}
+
+/// Says at the steps whose own objects were rewritten, or whose base was, that they are refused; what builds on them is
+/// refused with them. The newest step that is offered is one that is not.
+void addRefused(RunView& view, const Run& run, const std::map<std::size_t, Error>& refused)
+{
+    for (const auto& [at, rewritten] : refused) {
+        const Version& version = run.versions[at];
+        if (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase))
+            stepOf(view, version).problems.push_back(problemView(rewritten));
+    }
+    const auto isOffered = [&](const Version& version) {
+        const auto at = static_cast<std::size_t>(&version - run.versions.data());
+        return version.epoch + 1 == run.epochs() && !version.obstacle && !refused.contains(at);
+    };
+    const auto latest = std::find_if(run.versions.rbegin(), run.versions.rend(), isOffered);
+    view.latest = latest == run.versions.rend() ? std::nullopt : std::optional(latest->step());
+}
+
+}
+
+RunView runViewOf(const Run& run, const SeenChanges& changes, const Annotations& annotations, const Trace& trace,
                   const LogReader& logs, std::uint64_t revision, std::int64_t nowUs)
 {
     RunView view = makeRunView(run);
@@ -229,8 +258,10 @@ RunView runViewOf(const Run& run, const std::vector<Error>& changed, const Annot
             addPause(step, pauses);
     }
     addLogProblems(view.problems, logs);
-    for (const Error& change : changed)
+    for (const Error& change : changes.told)
         view.problems.push_back(problemView(change));
+    if (!changes.refused.empty())
+        addRefused(view, run, changes.refused);
     view.revision = revision;
     return view;
 }

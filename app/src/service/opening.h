@@ -6,6 +6,7 @@
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/trace.h"
+#include "seen_changes.h"
 
 #include <initializer_list>
 #include <memory>
@@ -74,8 +75,8 @@ auto tryStates(Workbench& bench, std::initializer_list<OpenState*> states, const
 Result<void> readAll(LogReader& logs, TaskContext& task);
 void addLogProblems(std::vector<ProblemView>& problems, const LogReader& logs);
 
-/// The run with what stands beside it and in its logs. `changed`: of changedSinceSeen().
-RunView runViewOf(const Run& run, const std::vector<Error>& changed, const Annotations& annotations, const Trace& trace,
+/// The run with what stands beside it and in its logs.
+RunView runViewOf(const Run& run, const SeenChanges& changes, const Annotations& annotations, const Trace& trace,
                   const LogReader& logs, std::uint64_t revision, std::int64_t nowUs);
 
 /// Of all object stores that were opened.

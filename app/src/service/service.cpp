@@ -467,7 +467,7 @@ private:
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
         RunView view =
-            runViewOf(run, changedSinceSeen(m_bench, run), annotations, trace, logs, ++m_revision, m_bench.nowUs());
+            runViewOf(run, seenChanges(m_bench, run), annotations, trace, logs, ++m_revision, m_bench.nowUs());
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }

@@ -26,12 +26,24 @@ struct StepStretch {
 };
 using Judged = std::vector<JudgedStep>;
 
-/// Sound but for that; accepting it would not help otherwise.
-bool isRewritten(const JudgedStep& judged)
+/// What says that a step was rewritten since it was first seen: its verification, or before one what the records say.
+/// Of a base, which has no step, only they speak. Null also where accepting that would not help, since the step is
+/// damaged.
+const ProblemView* rewrittenIn(const JudgedStep& judged)
 {
-    return judged.step->restorable && judged.verified && judged.verified->result != "damaged"
-        && judged.verified->problem && judged.verified->problem->code == word(Code::Rewritten);
+    const std::optional<VerifiedView>& verified = judged.verified;
+    const auto isOfIt = [](const ProblemView& problem) { return problem.code == word(Code::Rewritten); };
+    const auto counts = [&](const ProblemView& problem) { return isOfIt(problem) && !(verified && problem.step); };
+    if (!judged.step->restorable || (verified && verified->result == "damaged"))
+        return nullptr;
+    if (verified && verified->problem && isOfIt(*verified->problem))
+        return &*verified->problem;
+    const std::vector<ProblemView>& own = judged.step->problems;
+    const auto found = std::find_if(own.begin(), own.end(), counts);
+    return found == own.end() ? nullptr : &*found;
 }
+
+bool isRewritten(const JudgedStep& judged) { return rewrittenIn(judged) != nullptr; }
 
 std::optional<std::size_t> soundnessOf(const JudgedStep& judged)
 {
@@ -188,7 +200,9 @@ std::string restorableText(const Judged& all, const std::vector<StepStretch>& us
 
 const ProblemView* problemOf(const JudgedStep& judged)
 {
-    if (isRewritten(judged) || judged.step->problems.empty())
+    if (const ProblemView* rewritten = rewrittenIn(judged))
+        return rewritten;
+    if (judged.step->problems.empty())
         return judged.verified && judged.verified->problem ? &*judged.verified->problem : nullptr;
     return gravest(judged.step->problems);
 }
@@ -206,7 +220,8 @@ DamageWords damageWords(const RunView& run, const JudgedStep& first)
     const std::optional<Code> code = problem ? parseCode(problem->code) : std::nullopt;
     const auto copy = [](const std::string& what) { return fmt::format("Put {} back if there is a copy of it", what); };
     if (isRewritten(first))
-        return { fmt::format("Step {} is no longer what was first read", step.step),
+        return { fmt::format("{} {} is no longer what was first read",
+                             problem->step ? "Step" : "The checkpoint that was given for step", step.step),
                  "If it was rewritten on purpose, accept what is there now; else put the first bytes back" };
     if (code == Code::BaseMissing)
         return { fmt::format("The checkpoint that step {} builds on was not given", step.step),

@@ -1,5 +1,7 @@
 #include "deltascope/app/view/lineage_view.h"
 
+#include "newest_restorable.h"
+
 #include <algorithm>
 #include <map>
 
@@ -58,8 +60,8 @@ LineageView makeLineage(std::shared_ptr<const RunSnapshot> snapshot)
             view.rows.push_back(std::move(row));
         }
     }
-    if (run->latest && !run->epochs.empty()) {
-        const auto latest = oldestFirst.find({ run->epochs.back().epoch, *run->latest });
+    if (const StepView* newest = newestRestorable(*run)) {
+        const auto latest = oldestFirst.find({ newest->epoch, newest->step });
         if (latest != oldestFirst.end())
             view.rows[latest->second].refs.emplace(view.rows[latest->second].refs.begin(), "latest");
     }

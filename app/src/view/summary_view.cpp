@@ -59,13 +59,14 @@ void addSizes(KpiView& kpi, const RunView& run)
         kpi.ratio = static_cast<double>(*kpi.fullBytes) / static_cast<double>(*kpi.deltaBytes);
 }
 
-void addLatest(KpiView& kpi, const std::vector<const StepView*>& steps)
+void addLatest(KpiView& kpi, const RunView& run, const std::vector<const StepView*>& steps)
 {
     if (steps.empty())
         return;
     kpi.newest = steps.back()->step;
-    const auto latest =
-        std::find_if(steps.rbegin(), steps.rend(), [](const StepView* step) { return step->restorable; });
+    const auto latest = std::find_if(steps.rbegin(), steps.rend(), [&](const StepView* step) {
+        return step->restorable && step->step == run.latest;
+    });
     if (latest == steps.rend())
         return;
     kpi.latest = (*latest)->step;
@@ -212,7 +213,7 @@ RunSummaryView makeRunSummary(std::shared_ptr<const RunSnapshot> snapshot)
     if (view.snapshot->run) {
         const RunView& run = *view.snapshot->run;
         const std::vector<const StepView*> newest = newestSteps(run);
-        addLatest(view.kpi, newest);
+        addLatest(view.kpi, run, newest);
         addPublication(view.kpi, newest);
         addSizes(view.kpi, run);
         addReplicas(view.kpi, run.replicas);

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "deltascope/engine/operations.h"
+
+#include <cstddef>
+#include <map>
+#include <vector>
+
+namespace deltascope::app {
+
+/// What the records say against a run as it is now.
+struct SeenChanges {
+    std::vector<Error> told; ///< of changedSinceSeen()
+    /// What was rewritten on the way to a version, by its index: rebuilding it is refused until that is accepted. An
+    /// object of the version itself is named before one in front of it; one of the external base has no step.
+    std::map<std::size_t, Error> refused;
+};
+
+SeenChanges seenChanges(const Workbench& bench, const Run& run);
+
+} // namespace deltascope::app
