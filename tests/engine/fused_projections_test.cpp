@@ -1,6 +1,6 @@
 #include "ops/fused_projections.h"
 
-#include "publish/version_build.h"
+#include "publish/tensor_difference.h"
 #include "state_fixture.h"
 #include "version_writer_fixture.h"
 

@@ -3,6 +3,7 @@
 #include "publish_fixture.h"
 #include "support/counting_store.h"
 #include "support/forwarding_store.h"
+#include "support/temp_dir.h"
 
 #include <algorithm>
 #include <map>
@@ -51,6 +52,10 @@ struct PlannedStep : Publishing {
     explicit PlannedStep(std::string layout = "trl-v2")
         : Publishing(std::move(layout))
     {
+        auto opened = Catalog::open(folder.path("catalog.sqlite"));
+        EXPECT_TRUE(opened);
+        catalog = std::move(*opened);
+        bench.catalog = catalog.get(); // keeps how a base fits its run
     }
 
     Result<PublishPlan> plan(std::int64_t from, std::int64_t to)
@@ -137,6 +142,8 @@ struct PlannedStep : Publishing {
         return kinds;
     }
 
+    test::TempDir folder;
+    std::unique_ptr<Catalog> catalog;
     std::shared_ptr<CountingStore> source = std::make_shared<CountingStore>(checkpoints);
     std::shared_ptr<ObjectStore> named = std::make_shared<Checkpoints>(source);
     std::shared_ptr<CountingStore> readOfRun = std::make_shared<CountingStore>(Publishing::run);

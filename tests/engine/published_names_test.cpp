@@ -1,6 +1,6 @@
 #include "publish/published_names.h"
 
-#include "publish/version_build.h"
+#include "publish/tensor_difference.h"
 #include "publish_fixture.h"
 #include "state_fixture.h"
 
@@ -210,6 +210,30 @@ TEST(PublishedNames, TheRemedyOfARefusalIsOneThatHelps)
     EXPECT_NE(remedyFor({ a }, { wrapped }).find("--map-prefix _orig_mod.="), std::string::npos);
     EXPECT_EQ(remedyFor({ a, other }, { wrapped, other }).find("--map-prefix"), std::string::npos)
         << "it would rename what has the name of the run";
+}
+
+TEST(PublishedNames, ARefusalNamesEveryReasonThatHolds)
+{
+    const auto of = [](const std::string& name, Dtype dtype, const TensorShape& shape) {
+        FileTensor one { tensor(name, shape), {} };
+        one.info.dtype = dtype;
+        one.data.assign(one.info.bytes(), 'x');
+        return one;
+    };
+    const std::vector<FileTensor> run { of("a", Dtype::BF16, { 2, 3 }), of("b", Dtype::BF16, { 4 }),
+                                        of("c", Dtype::BF16, { 4 }) };
+    const std::vector<FileTensor> other { of("_orig_mod.a", Dtype::F32, { 3, 2 }), of("_orig_mod.b", Dtype::F32, { 4 }),
+                                          of("_orig_mod.d", Dtype::BF16, { 4 }) };
+    const auto difference = differenceOfTensors(stateOf(run), stateOf(other));
+    ASSERT_TRUE(difference);
+    for (const char* words :
+         { "the names of B begin with _orig_mod. where those of A do not", "tensor a is BF16 in A and F32 in B",
+           "and 1 more tensor has another dtype", "tensor a has the shape [2, 3] in A and [3, 2] in B",
+           "A has 1 tensor that B lacks, as c", "B has 1 tensor that A lacks, as _orig_mod.d" })
+        EXPECT_NE(difference->reason.find(words), std::string::npos) << difference->reason;
+    EXPECT_NE(difference->remedy.find("Save the model itself"), std::string::npos) << difference->remedy;
+    EXPECT_NE(difference->remedy.find("; save the checkpoint as BF16"), std::string::npos) << difference->remedy;
+    EXPECT_FALSE(differenceOfTensors(stateOf(run), stateOf(run)));
 }
 
 TEST(PrefixMap, IsAPairOfWhichOneMayBeEmpty)

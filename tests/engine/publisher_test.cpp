@@ -2,6 +2,9 @@
 #include "support/any_task.h"
 #include "support/forwarding_store.h"
 
+#include <functional>
+#include <vector>
+
 // Publisher: what versions say about themselves, when they are anchors, and when nothing is put.
 
 namespace deltascope {
@@ -279,6 +282,56 @@ TEST_P(PublisherOf, FromMustBeTheNewestState)
     EXPECT_EQ(p.keys(), before);
     EXPECT_EQ(publisher->headStep(), 3);
     EXPECT_TRUE(p.publish(*publisher, 4, 3)); // it goes on after the refusal
+}
+
+TEST_P(PublisherOf, AFromOfOtherTensorsIsRefusedForThem)
+{
+    using Change = std::function<void(FileTensor&)>;
+    const Change renames = [](FileTensor& one) { one.info.name = "_orig_mod." + one.info.name; };
+    const Change widens = [](FileTensor& one) {
+        one.info.dtype = Dtype::F32;
+        one.data += one.data;
+    };
+    const Change reshapes = [](FileTensor& one) { one.info.shape.push_back(1); };
+    const Change both = [&](FileTensor& one) {
+        renames(one);
+        widens(one);
+    };
+    struct Case {
+        Change from, to;
+        std::vector<std::string> words;
+    };
+    const Change keeps = [](FileTensor&) {};
+    const std::string names = "the names of B begin with _orig_mod. where those of A do not";
+    const std::string dtypes = "is BF16 in A and F32 in B";
+    for (const Case& one : std::vector<Case> { { renames, renames, { names } },
+                                               { widens, widens, { dtypes } },
+                                               { widens, keeps, { dtypes } },
+                                               { reshapes, reshapes, { "has the shape [" } },
+                                               { both, both, { names, dtypes } } }) {
+        SCOPED_TRACE(one.words.front());
+        Publishing p(GetParam());
+        p.publishAll(1, 2);
+        const auto before = p.keys();
+        const auto dropChanged = [&](std::int64_t step, const Change& change) {
+            std::vector<FileTensor> tensors = Publishing::tensorsOf(step);
+            for (FileTensor& tensor : tensors)
+                change(tensor);
+            ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), safetensorsFile(tensors)));
+        };
+        dropChanged(2, one.from);
+        dropChanged(3, one.to);
+        const auto expectRefusal = [&](const Error& error) {
+            EXPECT_EQ(error.code, Code::BaseMismatch) << error.text;
+            EXPECT_EQ(error.text.find("the state to publish from is not step 2, the newest of the run: "), 0U)
+                << error.text;
+            for (const std::string& words : one.words)
+                EXPECT_NE(error.text.find(words), std::string::npos) << error.text;
+        };
+        expectRefusal(errorOf(planPublish(p.bench, p.run, p.base, p.between(2, 3), p.options, p.task)));
+        expectRefusal(errorOf(publishStep(p.bench, p.run, p.base, p.between(2, 3), p.options, {}, p.task)));
+        EXPECT_EQ(p.keys(), before);
+    }
 }
 
 TEST_P(PublisherOf, ACheckpointThatChangesWhileItIsReadIsNotPublished)

@@ -1,8 +1,9 @@
 #include "deltascope/engine/publish_step.h"
 
 #include "acts/act_parts.h"
+#include "publish/head_state.h"
 #include "publish/step_facts.h"
-#include "publish/version_build.h"
+#include "publish/tensor_difference.h"
 
 #include <algorithm>
 
@@ -79,8 +80,16 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
     DS_TRY(const State* const behind, step.to.open(task));
     DS_TRY(const PublishedStep published, PublishedStep::of(before, *behind, options.prefixes));
     DS_CHECK(expectNamesOfBase(found.end, writers, published));
-    if (found.end.epochBegun)
+    if (found.end.epochBegun) {
+        const bool hasHead = found.end.step > 0 || (!writers.hasAnchors() && base.base);
+        const HeadState head(bench, into, base, options.acceptRewritten);
+        std::optional<Error> difference;
+        if (hasHead && !found.missing)
+            difference = head.differenceInForm(found.end, *published.from(), task);
+        if (difference)
+            return fail(std::move(*difference));
         DS_CHECK(expectSameTensors(*published.from(), published.to()));
+    }
     plan.stateBytes = behind->stateBytes();
     return plan;
 }

@@ -23,12 +23,12 @@ Result<std::unique_ptr<State>> withPrefix(const State& state, const PrefixMap& p
     return names.empty() ? std::unique_ptr<State>() : renamed(state, names);
 }
 
+}
+
 bool haveSameNames(const State& a, const State& b)
 {
     return std::equal(a.tensors().begin(), a.tensors().end(), b.tensors().begin(), b.tensors().end(),
                       [](const TensorInfo& x, const TensorInfo& y) { return x.name == y.name; });
-}
-
 }
 
 Result<PublishedStep> PublishedStep::of(const State* from, const State& to, const std::optional<PrefixMap>& prefixes)

@@ -26,4 +26,7 @@ private:
     std::unique_ptr<State> m_renamedFrom, m_renamedTo; ///< null: names stay
 };
 
+/// Whether two states have tensors of the same names.
+bool haveSameNames(const State& a, const State& b);
+
 } // namespace deltascope

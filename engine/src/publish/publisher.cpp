@@ -6,8 +6,10 @@
 #include "lineage/health.h"
 #include "lineage/placeholders.h"
 #include "ops/judge_state.h"
+#include "publish/head_state.h"
 #include "publish/run_end.h"
 #include "publish/step_facts.h"
+#include "publish/tensor_difference.h"
 #include "publish/version_build.h"
 #include "publish/writer_choice.h"
 
@@ -69,34 +71,7 @@ struct Publisher::Session {
         return version;
     }
 
-    /// Does `act` with the state that the run ends with, replayed from the run itself or the external base.
-    template <class Act> auto withHeadState(const Act& act, TaskContext& task) -> decltype(act(std::declval<PathPtr>()))
-    {
-        const auto replayed = [&](const Run& run, const Plan& plan) -> decltype(act(std::declval<PathPtr>())) {
-            DS_TRY(PathPtr state, openChecked(bench, run, plan, options.acceptRewritten, task));
-            return act(std::move(state));
-        };
-        if (head.step > 0) {
-            DS_TRY(const Run run, openRun(bench, store, base, task));
-            const Version* newest = run.find(head.step);
-            if (!newest)
-                return fail(
-                    Error { Code::NotFound, "the newest version of the run is gone", store->uri(), head.step, {} });
-            DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *newest));
-            return tryPlans(plans, [&](const Plan& plan) { return replayed(run, plan); });
-        }
-        if (!base.base)
-            return fail(Code::BaseMissing,
-                        "the first version is a delta onto a checkpoint outside of the run, which was not given",
-                        store->uri());
-        OpenOptions plain;
-        plain.layout = "hf";
-        DS_TRY(const Run run, openRun(bench, base.base, plain, task));
-        if (run.versions.size() != 1)
-            return fail(Code::BaseMissing, "the folder given as base must hold one checkpoint", base.base->uri());
-        DS_TRY(const Plan plan, planFor(run, run.versions.front()));
-        return replayed(run, plan);
-    }
+    HeadState headState() const { return { bench, store, base, options.acceptRewritten }; }
 
     Result<void> expectFree(std::int64_t step, TaskContext& task)
     {
@@ -198,54 +173,31 @@ struct Publisher::Session {
         };
         if (from)
             return judge(*from);
-        return withHeadState([&](const PathPtr& state) -> Result<void> { return judge(*state); }, task);
+        return headState().use(
+            head, [&](const PathPtr& state) -> Result<void> { return judge(*state); }, task);
     }
 
-    /// Errors: BaseMismatch, unless `root` is that of the newest state.
-    Result<void> expectHead(const std::string& root) const
+    /// `from`: the state with that root; null: it is that of the run. Errors: BaseMismatch, unless `root` is that of
+    /// the newest state: why.
+    Result<void> expectHead(const std::string& root, const State* from, TaskContext& task) const
     {
         if (head.root.empty() || root == head.root)
             return {};
-        return fail(
-            Error { Code::BaseMismatch,
-                    fmt::format("the state to publish from has root {}, step {}, the newest of the run, has root {}",
-                                root, head.step, head.root),
-                    store->uri(), head.step, "publish from the state that the run ends with" });
+        Error error { Code::BaseMismatch,
+                      fmt::format("the state to publish from has root {}, step {}, the newest of the run, has root {}",
+                                  root, head.step, head.root),
+                      store->uri(), head.step, "publish from the state that the run ends with" };
+        return fail(from ? reasonOf(std::move(error), *from, task) : std::move(error));
     }
 
-    struct Difference {
-        std::string reason;
-        std::string remedy; ///< empty: the values alone differ
-    };
-    /// How another state differs from the one that the run ends with; nothing: in no bit.
-    Result<std::optional<Difference>> differenceOfHead(const State& other, TaskContext& task)
+    /// `error`; or, where that is the reason, that `from` has tensors of other names, dtypes or shapes than the run.
+    Error reasonOf(Error error, const State& from, TaskContext& task) const
     {
-        const auto compare = [&](const PathPtr& state) -> Result<std::optional<Difference>> {
-            if (std::optional<TensorDifference> tensors = differenceOfTensors(*state, other))
-                return std::optional(Difference { tensors->reason + " (A is what the run holds, B what was given)",
-                                                  std::move(tensors->remedy) });
-            DS_TRY(const DiffReport report, diffStates(bench, *state, other, std::nullopt, task));
-            if (report.elementsDifferent() == 0)
-                return std::optional<Difference>();
-            return std::optional(Difference {
-                fmt::format("{} elements in {} tensors differ", report.elementsDifferent(), report.tensorsDifferent()),
-                {} });
-        };
-        return withHeadState(compare, task);
-    }
-
-    /// For a run whose publisher recorded no roots: compares bit by bit.
-    Result<void> expectHeadState(const State& from, TaskContext& task)
-    {
-        DS_TRY(const std::optional<Difference> difference, differenceOfHead(from, task));
-        if (!difference)
-            return {};
-        return fail(Error { Code::BaseMismatch,
-                            fmt::format("the state to publish from is not step {}, the newest of the run: {}",
-                                        head.step, difference->reason),
-                            store->uri(), head.step,
-                            difference->remedy.empty() ? "publish from the state that the run ends with"
-                                                       : difference->remedy });
+        const bool mayBe =
+            error.code == Code::BaseMismatch || error.code == Code::Unsupported || error.code == Code::SuspectValues;
+        if (head.step == 0 || !mayBe)
+            return error;
+        return headState().differenceInForm(head, from, task).value_or(std::move(error));
     }
 
     /// Whether the newest version is the step from `from` to `to` already. Its roots say so, and its bytes must lead to
@@ -262,7 +214,7 @@ struct Publisher::Session {
             if (base != head.base)
                 return false;
         }
-        DS_TRY(const std::optional<Difference> difference, differenceOfHead(to, task));
+        DS_TRY(const std::optional<HeadState::Difference> difference, headState().differenceOf(head, to, task));
         if (!difference) {
             DS_CHECK(from.expectUnchanged(task));
             DS_CHECK(to.expectUnchanged(task));
@@ -313,7 +265,7 @@ struct Publisher::Session {
     {
         if (from && head.step > 0 && head.epochBegun) {
             DS_TRY(const std::string root, build.rootOf(*from, task));
-            DS_CHECK(expectHead(root));
+            DS_CHECK(expectHead(root, from, task));
         }
         const bool follows = from || (head.step > 0 && head.epochBegun);
         std::optional<StateJudge> judge;
@@ -358,12 +310,14 @@ struct Publisher::Session {
             ready.replayed = std::move(state);
             return ready;
         };
-        if (from && head.step > 0 && head.root.empty())
-            DS_CHECK(expectHeadState(*from, task));
-        DS_TRY(const Ready ready, from ? makeReady(*from) : withHeadState(replay, task));
+        if (from && head.root.empty() && (head.step > 0 || base.base)) // no root tells which state it is
+            DS_CHECK(headState().expect(head, *from, task));
+        const Result<Ready> ready = from ? makeReady(*from) : headState().use(head, replay, task);
+        if (!ready)
+            return fail(from ? reasonOf(ready.error(), *from, task) : ready.error());
         const std::int64_t builtUs = bench.nowUs();
-        DS_CHECK(expectHead(ready.built.fromRoot));
-        DS_CHECK(commit(*ready.writer, ready.built, from ? from : ready.replayed.get(), to, version,
+        DS_CHECK(expectHead(ready->built.fromRoot, from, task));
+        DS_CHECK(commit(*ready->writer, ready->built, from ? from : ready->replayed.get(), to, version,
                         { startedUs, builtUs, builtUs }, task));
         return version;
     }
@@ -427,7 +381,7 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
     const std::int64_t builtUs = session.bench.nowUs();
     DS_CHECK(step.to().expectRecorded(built.toRoot, session.build.means(), task)); // before anything is put
     DS_TRY(PublishedVersion anchor, session.put(nullptr, *step.from(), from.origin, task));
-    DS_CHECK(session.expectHead(built.fromRoot));
+    DS_CHECK(session.expectHead(built.fromRoot, nullptr, task)); // the very state that was put
     const std::int64_t putUs = session.bench.nowUs();
     DS_CHECK(session.commit(*writer, built, step.from(), step.to(), delta, { startedUs, builtUs, putUs }, task));
     return std::vector<PublishedVersion> { std::move(anchor), std::move(delta) };

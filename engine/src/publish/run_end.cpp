@@ -3,6 +3,9 @@
 #include "acts/act_parts.h"
 #include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/cost.h"
+#include "format/common/object_names.h"
+#include "ops/open_base.h"
+#include "ops/output_layout.h"
 #include "publish/newest_version.h"
 
 #include <algorithm>
@@ -45,12 +48,46 @@ RunEnd endBehind(const Run& run, const Version& newest)
     return end;
 }
 
-Result<RunEnd> take(const Run& run, const Version& newest, const PublishOptions& options)
+/// Holds the external base that a version builds on against the first delta onto it, once: the catalog keeps what that
+/// shows. Its names, dtypes, shapes or values may be those of another checkpoint, which no step can be rebuilt from.
+Result<void> holdBaseAgainstFirstDelta(Workbench& bench, Run& run, const Version& newest, TaskContext& task)
 {
+    const Result<Plan> plan = planFor(run, newest);
+    if (!plan || !plan->fromExternalBase) // no plan: the version has an obstacle
+        return {};
+    const std::size_t first = plan->links.front().version;
+    if (run.versions[first].facts)
+        return {};
+    std::optional<Error> unknown;
+    AnalyzeOptions options;
+    options.range = { first, first };
+    options.until = first;
+    options.onSkipped = [&](const Error& error) { unknown = error; };
+    DS_CHECK(analyzeRun(bench, run, options, task));
+    return unknown ? Result<void>(fail(std::move(*unknown))) : Result<void>();
+}
+
+Error cannotGoOn(const Error& obstacle, const WriterChoice& writers)
+{
+    if (obstacle.code == Code::BaseMismatch)
+        return { obstacle.code, "the run cannot be continued on this base: " + obstacle.text, obstacle.where,
+                 obstacle.step, obstacle.action };
+    Error error { obstacle.code, "the run cannot be continued: " + obstacle.text, obstacle.where, obstacle.step,
+                  writers.hasAnchors()
+                      ? "mend the run, or begin a new epoch behind it with --new-epoch"
+                      : "mend the run, or publish into a new folder, with the new starting point as --base" };
+    if (obstacle.code == Code::BaseMissing)
+        error.action = obstacle.action;
+    return error;
+}
+
+Result<RunEnd> take(Workbench& bench, Run& run, const Version& newest, const PublishOptions& options,
+                    const WriterChoice& writers, TaskContext& task)
+{
+    if (!options.newEpoch)
+        DS_CHECK(holdBaseAgainstFirstDelta(bench, run, newest, task));
     if (newest.obstacle && !options.newEpoch)
-        return fail(Error { newest.obstacle->code, "the run cannot be continued: " + newest.obstacle->text,
-                            newest.obstacle->where, newest.obstacle->step,
-                            "mend the run, or begin a new epoch behind it with --new-epoch" });
+        return fail(cannotGoOn(*newest.obstacle, writers));
     RunEnd end = endBehind(run, newest);
     const bool goesOn = newest.summary && !newest.summary->run.empty() && !options.newEpoch;
     end.runId = goesOn ? newest.summary->run : newRunId();
@@ -64,20 +101,30 @@ Result<RunEnd> take(const Run& run, const Version& newest, const PublishOptions&
     return end;
 }
 
-RunEnd beginning()
+/// What is read of a base that was given: a state to publish from in another place is compared with it.
+Result<RunEnd> beginning(Workbench& bench, const OpenOptions& base, const WriterChoice& writers, TaskContext& task)
 {
     RunEnd end;
     end.runId = newRunId();
+    if (writers.hasAnchors() || !base.base)
+        return end;
+    DS_TRY(const ExternalBase on, openBase(bench, base.base, task));
+    for (const ObjectInfo& object : on.objects.objects) {
+        if (!isTrainerState(splitKey(object.key).file))
+            end.stateReads.push_back({ on.store->uri(), object.key, object.identity, object.sizeBytes });
+    }
     return end;
 }
 
 /// The newest version was never committed: the one before it is the end, and its leftovers are replaced.
-Result<RunEnd> endBefore(const Run& run, const Version& unfinished, const PublishOptions& options)
+Result<RunEnd> endBefore(Workbench& bench, Run& run, const Version& unfinished, const OpenOptions& base,
+                         const PublishOptions& options, const WriterChoice& writers, TaskContext& task)
 {
     const Version* before = nullptr;
     for (const Version& version : run.versions)
         before = version.epoch == unfinished.epoch && version.step() < unfinished.step() ? &version : before;
-    Result<RunEnd> end = before ? take(run, *before, options) : beginning();
+    Result<RunEnd> end =
+        before ? take(bench, run, *before, options, writers, task) : beginning(bench, base, writers, task);
     if (end)
         end->leftovers = unfinished.objects.objects;
     return end;
@@ -115,30 +162,30 @@ Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& 
                           const PublishOptions& options, const WriterChoice& writers, TaskContext& task)
 {
     if (!store)
-        return beginning();
+        return beginning(bench, base, writers, task);
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
     std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
     if (listing.empty())
-        return beginning();
-    DS_TRY(const Run run, openRun(bench, store, base, task));
+        return beginning(bench, base, writers, task);
+    DS_TRY(Run run, openRun(bench, store, base, task));
     if (run.layout->word() != options.layout)
         return fail(Code::Usage,
                     fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout),
                     store->uri());
     const Version* newest = newestVersion(run);
     if (!newest) // only what an interrupted publisher left of its first version
-        return beginning();
+        return beginning(bench, base, writers, task);
     const std::vector<std::string> keys = writers.committingKeys(newest->step());
     const bool atTop =
         std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
             return std::find(keys.begin(), keys.end(), object.key) != keys.end();
         });
     if (!atTop && newest->failure && newest->failure->code == Code::Unfinished)
-        return endBefore(run, *newest, options);
+        return endBefore(bench, run, *newest, base, options, writers, task);
     if (!atTop)
         return fail(Code::Usage, fmt::format("the run lies in a folder of the source, at {}", newest->objects.name),
                     store->uri(), "publish into the folder that holds the run itself");
-    return take(run, *newest, options);
+    return take(bench, run, *newest, options, writers, task);
 }
 
 Result<DueVersion> dueVersion(const RunEnd& end, const WriterChoice& writers, const PublishOptions& options,

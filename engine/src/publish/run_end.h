@@ -28,7 +28,8 @@ struct RunEnd {
     std::vector<ObjectInfo> leftovers; ///< of a version behind it that was never committed
 };
 
-/// `store`: null where the folder is not there yet. Errors: as Publisher::open but for the lease.
+/// `store`: null where the folder is not there yet. Replays the first delta of a run on its external base, unless the
+/// catalog knows what that shows. Errors: as Publisher::open but for the lease.
 Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& store, const OpenOptions& base,
                           const PublishOptions& options, const WriterChoice& writers, TaskContext& task);
 

@@ -2,14 +2,10 @@
 
 #include "deltascope/engine/hash_tree.h"
 #include "deltascope/engine/walk.h"
-#include "ops/correspondence.h"
-#include "ops/fused_projections.h"
-#include "publish/published_names.h"
+#include "publish/tensor_difference.h"
 
 #include <algorithm>
 #include <atomic>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <functional>
 #include <optional>
 
@@ -54,62 +50,6 @@ private:
     std::vector<TensorNode> m_nodes;
 };
 
-}
-
-namespace {
-
-std::string shapeText(const TensorInfo& tensor) { return fmt::format("[{}]", fmt::join(tensor.shape, ", ")); }
-
-}
-
-std::optional<TensorDifference> differenceOfTensors(const State& a, const State& b)
-{
-    const Correspondence all = correspond(a, b, true, std::nullopt);
-    if (all.names) {
-        const std::string reason = fmt::format("{} ({} and {})", all.names->reason(), all.pairs.back().first->name,
-                                               all.pairs.back().second->name);
-        if (all.names->kind == FormDifference::Kind::Adapters)
-            return TensorDifference { reason, "Merge the adapters before the checkpoint is saved (merge_and_unload)" };
-        std::string remedy = "Save the model itself, without what wraps it (torch.compile keeps it as _orig_mod)";
-        const PrefixMap map { all.names->b, all.names->a };
-        if (const auto step = PublishedStep::of(nullptr, b, map); step && haveSameTensors(a, step->to()))
-            remedy += fmt::format(", publish it with --map-prefix {}={}", map.a, map.b);
-        return TensorDifference { reason, std::move(remedy) };
-    }
-    const std::vector<FormDifference> fused = FusedSides(a, b, true, std::nullopt).forms();
-    if (!fused.empty())
-        return TensorDifference { fused.front().reason(), "Save the checkpoint with the tensors of the run" };
-    for (const auto& [left, right] : all.pairs) {
-        if (left->dtype != right->dtype)
-            return TensorDifference { fmt::format("tensor {} is {} in A and {} in B", left->name, word(left->dtype),
-                                                  word(right->dtype)),
-                                      fmt::format("Save the checkpoint as {}", word(left->dtype)) };
-        if (left->shape != right->shape)
-            return TensorDifference { fmt::format("tensor {} has the shape {} in A and {} in B", left->name,
-                                                  shapeText(*left), shapeText(*right)),
-                                      "Publish checkpoints of one model" };
-    }
-    if (!all.onlyInA.empty() || !all.onlyInB.empty()) {
-        const bool lacks = all.onlyInB.empty();
-        const std::vector<const TensorInfo*>& extra = lacks ? all.onlyInA : all.onlyInB;
-        return TensorDifference { fmt::format("{} has {} tensor{} that {} lacks, as {}", lacks ? "A" : "B",
-                                              extra.size(), extra.size() == 1 ? "" : "s", lacks ? "B" : "A",
-                                              extra.front()->name),
-                                  "Publish checkpoints of one model" };
-    }
-    return std::nullopt;
-}
-
-Result<void> expectSameTensors(const State& from, const State& to)
-{
-    const std::optional<TensorDifference> difference = differenceOfTensors(from, to);
-    if (!difference)
-        return {};
-    return fail(Error { Code::BaseMismatch,
-                        difference->reason + ": a delta cannot say that (A is the state before, B the one to publish)",
-                        {},
-                        std::nullopt,
-                        difference->remedy + ", or publish it into a run of its own" });
 }
 
 Result<BuiltVersion> VersionBuild::anchor(VersionWriter& writer, const State& state, StateJudge* judge,

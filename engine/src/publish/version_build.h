@@ -42,15 +42,4 @@ private:
     WalkMeans m_means;
 };
 
-/// How the tensors of two states differ.
-struct TensorDifference {
-    std::string reason; ///< calls the states A and B
-    std::string remedy;
-};
-/// Nothing: the names, dtypes and shapes of both are the same.
-std::optional<TensorDifference> differenceOfTensors(const State& a, const State& b);
-
-/// A delta can neither add nor drop nor reshape a tensor. Errors: BaseMismatch.
-Result<void> expectSameTensors(const State& from, const State& to);
-
 } // namespace deltascope
