@@ -1,4 +1,5 @@
 #include "deltascope/app/view/json.h"
+#include "deltascope/engine/safetensors.h"
 #include "service/checkpoint_changes.h"
 
 #include "service_fixture.h"
@@ -215,6 +216,43 @@ TEST_F(LogOfCheckpoints, OfSomeTensorsCompareTheseAlone)
     EXPECT_EQ(log(source)->comparison->known, 0U) << "a part is not taken for all";
     EXPECT_EQ(changeAt(*log(source, { "*.down_proj.*" }), 7).elements, changeAt(*some, 7).elements);
     EXPECT_FALSE(some->run.epochs.front().steps.back().changedVsPrevious);
+}
+
+/// Checkpoints with one tensor "w" of four elements.
+class LogOfForms : public LogJobs {
+protected:
+    void write(int number, const std::string& name, Dtype dtype, const std::string& bytes) const
+    {
+        home.write(fmt::format("made/checkpoint-{}/model.safetensors", number),
+                   writeSafetensorsHeader({ { "v", Dtype::BF16, { 4 } }, { name, dtype, { 4 } } }, {}) + "11223344"
+                       + bytes);
+    }
+    SourceRequest made() const
+    {
+        SourceRequest source;
+        source.source = home.path("made");
+        return source;
+    }
+    const std::string wide { "\0\0aa\0\0bb\0\0cc\0\0dd", 16 };
+};
+
+TEST_F(LogOfForms, SayWhyNothingWasComparedInsteadOfNoChange)
+{
+    write(1, "w", Dtype::BF16, "aabbccdd");
+    write(2, "w", Dtype::F32, wide);
+    write(3, "w", Dtype::F32, wide);
+    write(4, "x", Dtype::F32, wide);
+    const auto some = log(made(), { "w", "x" });
+    EXPECT_EQ(changeAt(*some, 2).elements, std::nullopt);
+    EXPECT_EQ(changeAt(*some, 2).bytes, std::nullopt);
+    EXPECT_EQ(changeAt(*some, 2).why, "each tensor that is meant has another dtype or shape in step 2 than in step 1");
+    EXPECT_EQ(changeAt(*some, 3).elements, 0U);
+    EXPECT_EQ(changeAt(*some, 3).why, "");
+    EXPECT_EQ(changeAt(*some, 4).elements, std::nullopt);
+    EXPECT_EQ(changeAt(*some, 4).why, "no tensor of step 3 that is meant is one of step 4");
+    const auto all = log(made());
+    EXPECT_EQ(changeAt(*all, 2).elements, 0U) << "of the other tensor";
+    EXPECT_EQ(changeAt(*all, 2).unlike, 1U);
 }
 
 TEST_F(LogOfCheckpoints, EndWhereTooMuchWouldBeRead)

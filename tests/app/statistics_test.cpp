@@ -287,6 +287,88 @@ TEST_F(TensorFirsts, OnABaseBeginWithTheBase)
     EXPECT_FALSE(view->nanInBase);
 }
 
+/// A run of plain checkpoints with a tensor of four elements, whose form or name may be another one at some steps.
+class ValuesOfForms : public StatisticsJobs {
+protected:
+    void write(int number, const std::string& name, Dtype dtype, const std::string& bytes) const
+    {
+        m_made.write(fmt::format("checkpoint-{}/model.safetensors", number),
+                     writeSafetensorsHeader({ { "v", Dtype::BF16, { 4 } }, { name, dtype, { 4 } } }, {}) + "11223344"
+                         + bytes);
+    }
+    TensorRequest w(const std::string& version) const
+    {
+        SourceRequest source;
+        source.source = m_made.path();
+        return { { source, version }, {}, "w" };
+    }
+    std::shared_ptr<const TensorFirstsView> firsts(const std::string& version)
+    {
+        return viewOf<TensorFirstsView>(service->tensorFirsts(w(version)));
+    }
+    static std::vector<std::int64_t> stepsOf(const StatisticsHistoryView& view)
+    {
+        std::vector<std::int64_t> steps;
+        for (const ValuesView& values : view.steps)
+            steps.push_back(values.step);
+        return steps;
+    }
+    const std::string wide { "\0\0aa\0\0bb\0\0cc\0\0dd", 16 };
+
+private:
+    test::TempDir m_made;
+};
+
+TEST_F(ValuesOfForms, BytesOfAnotherFormAreNoChange)
+{
+    write(1, "w", Dtype::BF16, "aabbccdd");
+    write(2, "w", Dtype::F32, wide);
+    write(3, "w", Dtype::BF16, "aabbccdd");
+    const auto same = firsts("3");
+    EXPECT_EQ(same->changed.step, std::nullopt);
+    EXPECT_FALSE(same->changed.certain) << "step 2 tells nothing";
+    EXPECT_EQ(same->dtype, "BF16");
+    EXPECT_EQ(same->stepsRead, 2U);
+    ASSERT_EQ(same->unread.size(), 1U);
+    EXPECT_EQ(same->unread.front().first, 2);
+    EXPECT_EQ(same->unread.front().why, "it has another type or shape there");
+    write(4, "w", Dtype::BF16, "aaxxccdd");
+    EXPECT_EQ(firsts("4")->changed.step, 4);
+    EXPECT_FALSE(firsts("4")->changed.certain);
+}
+
+TEST_F(ValuesOfForms, OfOneFormAreComparedAsBefore)
+{
+    write(1, "w", Dtype::F32, wide);
+    write(2, "w", Dtype::F32, wide);
+    write(3, "w", Dtype::F32, wide.substr(0, 14) + "xx");
+    const auto view = firsts("3");
+    EXPECT_EQ(view->changed.step, 3);
+    EXPECT_TRUE(view->changed.certain);
+    EXPECT_TRUE(view->unread.empty());
+    EXPECT_TRUE(history(w("3"), 3)->unread.empty());
+}
+
+TEST_F(ValuesOfForms, AHistoryListsStepsWithoutTheTensor)
+{
+    write(1, "w", Dtype::BF16, "aabbccdd");
+    write(2, "x.w", Dtype::BF16, "aabbccdd");
+    write(3, "w", Dtype::F32, wide);
+    write(4, "w", Dtype::BF16, "aabbccdd");
+    const auto view = history(w("4"), 4);
+    EXPECT_EQ(stepsOf(*view), (std::vector<std::int64_t> { 1, 3, 4 }));
+    ASSERT_EQ(view->unread.size(), 1U);
+    EXPECT_EQ(view->unread.front().first, 2);
+    EXPECT_EQ(view->unread.front().last, 2);
+    EXPECT_NE(view->unread.front().why.find("w"), std::string::npos) << view->unread.front().why;
+    EXPECT_EQ(Json::parse(toJson(*view))["unread"].size(), 1U);
+    EXPECT_EQ(cost(w("4"), 4)->steps, 3U);
+    EXPECT_EQ(stepsOf(*history(w("4"), 2)), (std::vector<std::int64_t> { 3, 4 }));
+    EXPECT_TRUE(history(w("4"), 2)->unread.empty()) << "only of the steps that were asked for";
+    EXPECT_EQ(errorOf(service->statisticsHistory(w("2"), 4)).code, Code::NotFound);
+    EXPECT_EQ(errorOf(service->statisticsCost(w("2"), 4)).code, Code::NotFound);
+}
+
 TEST_F(TensorFirsts, AreWrittenAsAgreed)
 {
     const Json json = Json::parse(toJson(*firsts("1")));

@@ -88,6 +88,18 @@ std::string histogramText(const app::HistogramView& histogram, const Style& styl
     return text;
 }
 
+std::string unreadText(const std::vector<app::UnreadStepsView>& unread, const Style& style)
+{
+    std::string text;
+    for (const app::UnreadStepsView& steps : unread)
+        text += paint(style, Paint::Warn,
+                      fmt::format("  not read       {}: {}\n",
+                                  steps.first == steps.last ? fmt::format("step {}", steps.first)
+                                                            : fmt::format("steps {} to {}", steps.first, steps.last),
+                                  safe(steps.why)));
+    return text;
+}
+
 }
 
 std::string statisticsText(const app::StatisticsView& view, const Style& style)
@@ -115,7 +127,7 @@ std::string statisticsHistoryText(const app::StatisticsHistoryView& view, const 
                             numberText(values.min), numberText(values.max), numberText(values.mean),
                             numberText(values.std), numberText(values.norm), countText(values.zeros),
                             countText(values.nan + values.positiveInfinite + values.negativeInfinite));
-    return text + readsText(view.reads, style);
+    return text + unreadText(view.unread, style) + readsText(view.reads, style);
 }
 
 namespace {
@@ -143,13 +155,7 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
     else
         text += fmt::format("  first NaN      {}\n",
                             view.nanInBase ? "in the base already" : firstText(*view.nan, view.stepsRead));
-    for (const app::UnreadStepsView& steps : view.unread)
-        text += paint(style, Paint::Warn,
-                      fmt::format("  not read       {}: {}\n",
-                                  steps.first == steps.last ? fmt::format("step {}", steps.first)
-                                                            : fmt::format("steps {} to {}", steps.first, steps.last),
-                                  safe(steps.why)));
-    return text + readsText(view.reads, style);
+    return text + unreadText(view.unread, style) + readsText(view.reads, style);
 }
 
 std::string statisticsCostText(const app::StatisticsCostView& cost)

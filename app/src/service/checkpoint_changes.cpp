@@ -1,7 +1,9 @@
 #include "checkpoint_changes.h"
 
 #include "deltascope/engine/plan.h"
+#include "view/make_views.h"
 
+#include <fmt/format.h>
 #include <map>
 #include <string_view>
 
@@ -113,6 +115,11 @@ Result<void> CheckpointChanges::compareAt(std::size_t at, TaskContext& task)
         return {};
     }
     DS_TRY(const DiffReport report, diffStates(m_bench, *before, *now, std::nullopt, task, { m_meant, false, {} }));
+    if (report.tensorsCompared == 0) {
+        const auto step = [&](std::size_t version) { return fmt::format("step {}", m_run.versions[version].step()); };
+        m_steps[at].why = nothingInCommonText(report, !m_meant.meanAll(), step(*m_run.checkpointBefore(at)), step(at));
+        return {};
+    }
     before.reset(); // there may be a million tensors: it makes room for the counts
     m_view.readBytes += bytes;
     ++m_view.compared;

@@ -6,6 +6,8 @@
 #include "view/make_views.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace deltascope::app {
 
@@ -34,28 +36,94 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
     return view;
 }
 
+namespace {
+
+/// Collects the values of a tensor at the last steps up to one, and why some of these cannot be told.
+class ValueHistory {
+public:
+    ValueHistory(const StatePair& pair, std::string tensor)
+        : m_pair(pair)
+        , m_tensor(std::move(tensor))
+    {
+    }
+
+    Result<void> read(Workbench& bench, std::size_t steps, TaskContext& task)
+    {
+        for (const Stretch& stretch : stretchesOf(m_pair.run, *m_pair.version, steps)) {
+            const Result<void> outcome = readStretch(bench, stretch, task);
+            const bool isOfTensor =
+                !outcome && (outcome.error().code == Code::NotFound || outcome.error().code == Code::Unsupported);
+            if (!outcome && (!isOfTensor || stretch.links.rbegin()->second == m_pair.version))
+                return outcome;
+            for (const auto& [link, version] : stretch.links)
+                m_why.try_emplace(version, outcome ? OtherForm : outcome.error().text);
+        }
+        addUnread(steps);
+        return {};
+    }
+
+    StatisticsHistoryView take()
+    {
+        std::sort(m_view.steps.begin(), m_view.steps.end(),
+                  [](const ValuesView& a, const ValuesView& b) { return a.step < b.step; });
+        m_view.tensor = m_tensor;
+        return std::move(m_view);
+    }
+
+private:
+    Result<void> readStretch(Workbench& bench, const Stretch& stretch, TaskContext& task)
+    {
+        DS_TRY(const PathPtr path, openChecked(bench, m_pair.run, stretch.plan, m_pair.acceptRewritten, task));
+        std::vector<std::size_t> links;
+        for (const auto& [link, version] : stretch.links)
+            links.push_back(link);
+        DS_TRY(const auto values, ifSound(statisticsBehind(bench, *path, links, m_tensor, task), { path.get() }, task));
+        for (const auto& [link, found] : values) {
+            const Version* const version = stretch.links.at(link);
+            m_view.steps.push_back(makeValuesView(version->step(), found));
+            m_read.insert(version);
+        }
+        addReads(m_view.reads, *path);
+        if (m_view.dtype.empty())
+            m_view.dtype = word(path->find(m_tensor)->dtype);
+        return {};
+    }
+
+    void addUnread(std::size_t steps)
+    {
+        const Planner planner(m_pair.run);
+        const Version* const front = m_pair.run.versions.data();
+        const Version* first = m_pair.version;
+        for (std::size_t wanted = 1; wanted < steps && first != front && (first - 1)->epoch == first->epoch; ++wanted)
+            --first;
+        for (const Version* version = first; version <= m_pair.version; ++version) {
+            if (m_read.contains(version))
+                continue;
+            const auto why = m_why.find(version);
+            const Result<Plan> plan = planner.planFor(*version);
+            addUnreadStep(m_view.unread, version->step(), version->step(),
+                          why != m_why.end() ? why->second
+                              : plan         ? std::string("it was not read")
+                                             : plan.error().text);
+        }
+    }
+
+    const StatePair& m_pair;
+    std::string m_tensor;
+    StatisticsHistoryView m_view;
+    std::set<const Version*> m_read;
+    std::map<const Version*, std::string> m_why; ///< of those on a chain; also of some that were read
+};
+
+}
+
 Result<StatisticsHistoryView> statisticsHistoryOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
                                                   TaskContext& task)
 {
     DS_TRY(const StatePair pair, planPair(bench, request, task));
-    StatisticsHistoryView view;
-    view.tensor = request.tensor;
-    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, std::min(steps, MostSteps))) {
-        DS_TRY(const PathPtr path, openChecked(bench, pair.run, stretch.plan, pair.acceptRewritten, task));
-        std::vector<std::size_t> links;
-        for (const auto& [link, version] : stretch.links)
-            links.push_back(link);
-        DS_TRY(const auto values,
-               ifSound(statisticsBehind(bench, *path, links, request.tensor, task), { path.get() }, task));
-        for (const auto& [link, found] : values)
-            view.steps.push_back(makeValuesView(stretch.links.at(link)->step(), found));
-        addReads(view.reads, *path);
-        if (view.dtype.empty())
-            view.dtype = word(path->find(request.tensor)->dtype);
-    }
-    std::sort(view.steps.begin(), view.steps.end(),
-              [](const ValuesView& a, const ValuesView& b) { return a.step < b.step; });
-    return view;
+    ValueHistory history(pair, request.tensor);
+    DS_CHECK(history.read(bench, std::min(steps, MostSteps), task));
+    return history.take();
 }
 
 Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorRequest& request, std::uint32_t steps,
@@ -82,7 +150,9 @@ Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorReques
     const bool all = steps == Service::AllSteps; // then it is walked once, whatever its type
     for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, all ? steps : std::min(steps, MostSteps))) {
         const Result<StatisticsCost> cost = costOfStatistics(pair.run, stretch.plan, request.tensor, task);
-        if (!cost && all && cost.error().code == Code::NotFound) // then there is nothing to read
+        const bool isOfTensor =
+            !cost && (cost.error().code == Code::NotFound || cost.error().code == Code::Unsupported);
+        if (isOfTensor && stretch.links.rbegin()->second != pair.version) // then there is nothing to read
             continue;
         if (!cost)
             return fail(cost.error());

@@ -31,4 +31,12 @@ std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::siz
     return stretches;
 }
 
+void addUnreadStep(std::vector<UnreadStepsView>& list, std::int64_t first, std::int64_t last, std::string why)
+{
+    if (!list.empty() && list.back().why == why && list.back().last + 1 == first)
+        list.back().last = last;
+    else
+        list.push_back({ first, last, std::move(why) });
+}
+
 } // namespace deltascope::app

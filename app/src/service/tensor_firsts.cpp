@@ -19,8 +19,8 @@ namespace {
 /// What is known of the tensor at each step of an epoch.
 class Search {
 public:
-    /// `last`: index of the step up to which is looked.
-    Search(const StatePair& pair, std::size_t last, std::string tensor)
+    /// `last`: index of the step up to which is looked. `tensor`: as it is there: bytes of another form tell nothing.
+    Search(const StatePair& pair, std::size_t last, TensorInfo tensor)
         : m_run(pair.run)
         , m_acceptRewritten(pair.acceptRewritten)
         , m_last(last)
@@ -51,7 +51,8 @@ public:
     TensorFirstsView view() const
     {
         TensorFirstsView view;
-        view.tensor = m_tensor;
+        view.tensor = m_tensor.name;
+        view.dtype = word(m_tensor.dtype);
         view.epoch = m_run.versions[m_last].epoch;
         view.begin = m_run.versions[m_first].step();
         view.end = m_run.versions[m_last].step();
@@ -101,20 +102,20 @@ private:
             links.push_back(link);
         if (path->onExternalBase())
             links.push_back(0);
-        const TensorInfo* tensor = path->find(m_tensor);
-        if (!tensor) {
-            giveUp(stretch, 0, "there is no such tensor");
+        const TensorInfo* tensor = path->find(m_tensor.name);
+        if (!tensor || tensor->dtype != m_tensor.dtype || tensor->shape != m_tensor.shape) {
+            giveUp(stretch, 0, tensor ? OtherForm : "there is no such tensor");
             return {};
         }
         task.beginPhase(fmt::format("read up to step {}", path->links().back()->objects.step), tensor->bytes());
-        DS_TRY(const auto marks, ifSound(marksBehind(bench, *path, links, m_tensor, task), { path.get() }, task));
+        DS_TRY(const auto marks, ifSound(marksBehind(bench, *path, links, m_tensor.name, task), { path.get() }, task));
         addReads(m_reads, *path);
         if (const auto base = marks.find(0); path->onExternalBase() && base != marks.end())
             m_base = base->second;
         for (const auto& [link, version] : stretch.links) {
             const auto mark = marks.find(link);
             if (mark == marks.end())
-                m_why[indexOf(*version)] = "it has another type or shape there";
+                m_why[indexOf(*version)] = OtherForm;
             else
                 m_marks[indexOf(*version)] = mark->second;
         }
@@ -198,25 +199,19 @@ private:
         const std::size_t end = answeredAt().value_or(m_last);
         const Planner planner(m_run);
         std::vector<UnreadStepsView> list;
-        const auto add = [&](std::int64_t first, std::int64_t last, std::string why) {
-            if (!list.empty() && list.back().why == why && list.back().last + 1 == first)
-                list.back().last = last;
-            else
-                list.push_back({ first, last, std::move(why) });
-        };
         for (std::size_t at = m_first; at <= end; ++at) {
             for (const Gap& gap : m_run.gaps) {
                 if (gap.epoch == version(at).epoch && gap.last + 1 == version(at).step())
-                    add(gap.first, gap.last, "no object has this number");
+                    addUnreadStep(list, gap.first, gap.last, "no object has this number");
             }
             if (m_marks.contains(at))
                 continue;
             const auto why = m_why.find(at);
             const Result<Plan> plan = planner.planFor(version(at));
-            add(version(at).step(), version(at).step(),
-                why != m_why.end() ? why->second
-                    : plan         ? std::string("it was not read")
-                                   : plan.error().text);
+            addUnreadStep(list, version(at).step(), version(at).step(),
+                          why != m_why.end() ? why->second
+                              : plan         ? std::string("it was not read")
+                                             : plan.error().text);
         }
         return list;
     }
@@ -225,7 +220,7 @@ private:
     bool m_acceptRewritten;
     std::size_t m_first = 0;
     std::size_t m_last;
-    std::string m_tensor;
+    TensorInfo m_tensor;
     std::optional<TensorMark> m_base;
     std::map<std::size_t, TensorMark> m_marks; ///< by index of the version
     std::map<std::size_t, std::string> m_why; ///< of those that could not be read
@@ -240,11 +235,9 @@ Result<TensorFirstsView> tensorFirstsOf(Workbench& bench, const TensorRequest& r
     DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const PathPtr path, openChecked(bench, pair.run, pair.plan, pair.acceptRewritten, task));
     DS_TRY(const TensorInfo* tensor, tensorIn(*path, request.tensor));
-    Search search(pair, static_cast<std::size_t>(pair.version - pair.run.versions.data()), request.tensor);
+    Search search(pair, static_cast<std::size_t>(pair.version - pair.run.versions.data()), *tensor);
     DS_CHECK(search.read(bench, task));
-    TensorFirstsView view = search.view();
-    view.dtype = word(tensor->dtype);
-    return view;
+    return search.view();
 }
 
 } // namespace deltascope::app

@@ -69,6 +69,9 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report);
 DigestView makeDigestView(CheckpointDigest digest);
 DigestCheckView makeDigestCheckView(DigestCheck check);
 DiffView makeDiffView(DiffReport report);
+/// Why no tensor of two states could be compared, of which a report says so. `isPart`: only some tensors are meant.
+/// `a`, `b`: what the states are called.
+std::string nothingInCommonText(const DiffReport& report, bool isPart, std::string a, std::string b);
 CostView makeCostView(const Run& run, const CostReport& report, const std::optional<ChangePrediction>& prediction);
 /// `a`: the step that was compared with.
 BlocksView makeBlocksView(const TensorBlocks& blocks, std::optional<std::int64_t> a);

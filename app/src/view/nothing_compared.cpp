@@ -1,5 +1,6 @@
 #include "deltascope/app/view/counted.h"
 #include "deltascope/app/view/operation_view.h"
+#include "make_views.h"
 
 #include <fmt/format.h>
 #include <utility>
@@ -12,8 +13,7 @@ namespace {
 struct Apart {
     std::uint64_t reshaped, onlyInA, onlyInB;
     bool isPart; ///< others are left out
-    const char* a; ///< names of the sides
-    const char* b;
+    std::string a, b; ///< names of the sides
 };
 
 std::string reasonOf(const Apart& apart)
@@ -24,8 +24,8 @@ std::string reasonOf(const Apart& apart)
     if (apart.reshaped == 0 && apart.onlyInA > 0 && apart.onlyInB > 0)
         return fmt::format("no tensor of {}{} is one of {}", apart.a, meant, apart.b);
     if (apart.reshaped == 0 && apart.onlyInA + apart.onlyInB > 0) {
-        const char* const has = apart.onlyInA > 0 ? apart.a : apart.b;
-        const char* const lacks = apart.onlyInA > 0 ? apart.b : apart.a;
+        const std::string& has = apart.onlyInA > 0 ? apart.a : apart.b;
+        const std::string& lacks = apart.onlyInA > 0 ? apart.b : apart.a;
         return apart.isPart ? fmt::format("each tensor{} is in {} alone", meant, has)
                             : fmt::format("{} has no tensor", lacks);
     }
@@ -42,6 +42,12 @@ std::string reasonOf(const Apart& apart)
 
 std::string nothing(const Apart& apart) { return reasonOf(apart) + ": nothing was compared"; }
 
+}
+
+std::string nothingInCommonText(const DiffReport& report, bool isPart, std::string a, std::string b)
+{
+    return reasonOf(
+        { report.reshaped.size(), report.onlyInA.size(), report.onlyInB.size(), isPart, std::move(a), std::move(b) });
 }
 
 std::string nothingComparedText(const DiffView& diff)

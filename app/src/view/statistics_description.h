@@ -68,12 +68,21 @@ template <class Io> void describe(Io& io, Of<Io, StatisticsView>& statistics)
     io("seconds", statistics.seconds);
 }
 
+template <class Io> void describe(Io& io, Of<Io, UnreadStepsView>& steps)
+{
+    io.type("UnreadSteps", "Steps whose values could not be read.");
+    io("first", steps.first);
+    io("last", steps.last);
+    io("why", steps.why);
+}
+
 template <class Io> void describe(Io& io, Of<Io, StatisticsHistoryView>& history)
 {
     io.type("StatisticsHistory", "Of one tensor at the last steps up to one.");
     io("tensor", history.tensor);
     io("dtype", history.dtype);
     io("steps", history.steps, "ascending");
+    io("unread", history.unread, "ascending");
     describeReads(io, history.reads);
     io("seconds", history.seconds);
 }
@@ -83,14 +92,6 @@ template <class Io> void describe(Io& io, Of<Io, FirstView>& first)
     io.type("FirstSeen", "A step at which something was seen for the first time.");
     io("step", first.step, "null: at none of the steps that were read");
     io("certain", first.certain, "every step before it was read, or, with null, all of them");
-}
-
-template <class Io> void describe(Io& io, Of<Io, UnreadStepsView>& steps)
-{
-    io.type("UnreadSteps", "Steps whose values could not be read.");
-    io("first", steps.first);
-    io("last", steps.last);
-    io("why", steps.why);
 }
 
 template <class Io> void describe(Io& io, Of<Io, TensorFirstsView>& firsts)

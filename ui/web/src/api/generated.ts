@@ -1258,11 +1258,19 @@ export interface Statistics {
   seconds: number;
 }
 
+/** Steps whose values could not be read. */
+export interface UnreadSteps {
+  first: number;
+  last: number;
+  why: string;
+}
+
 /** Of one tensor at the last steps up to one. */
 export interface StatisticsHistory {
   tensor: string;
   dtype: string;
   steps: TensorValues[]; // ascending
+  unread: UnreadSteps[]; // ascending
   rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
   notices: Problem[]; // objects that could not be compared with what is on record of them
   seconds: number;

@@ -56,12 +56,19 @@ struct StatisticsView {
     double seconds = 0;
 };
 
-/// Values of a tensor at several steps, ascending; steps that cannot be rebuilt are left out.
+/// Steps whose values could not be read.
+struct UnreadStepsView {
+    std::int64_t first = 0, last = 0;
+    std::string why;
+};
+
+/// Values of a tensor at several steps, ascending.
 struct StatisticsHistoryView {
     std::string tensor;
     std::string dtype;
     std::vector<ValuesView> steps;
-    ReadsView reads; ///< of all of them
+    std::vector<UnreadStepsView> unread; ///< ascending
+    ReadsView reads; ///< of the steps that were read
     double seconds = 0;
 };
 
@@ -70,12 +77,6 @@ struct FirstView {
     std::optional<std::int64_t> step; ///< nothing: at none of the steps that were read
     /// Every step before it was read, or, where it was seen at none, all of them were.
     bool certain = false;
-};
-
-/// Steps whose values could not be read.
-struct UnreadStepsView {
-    std::int64_t first = 0, last = 0;
-    std::string why;
 };
 
 /// Since when a tensor is another one than it was at the begin of its epoch, and since when it holds NaN.
