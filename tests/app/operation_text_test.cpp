@@ -123,6 +123,31 @@ TEST(TensorFirstsText, ClaimsAFirstOnlyWhereEverythingBeforeWasRead)
     EXPECT_NE(tensorFirstsText(view, Style {}).find("first NaN      not known"), std::string::npos);
 }
 
+TEST(StatisticsHistoryText, NamesStepsThatWereNotRead)
+{
+    app::StatisticsHistoryView view;
+    view.tensor = "w";
+    EXPECT_EQ(statisticsHistoryText(view, Style {}).find("not read"), std::string::npos);
+    view.unread = { { 2, 4, "there is no such tensor" } };
+    const std::string text = statisticsHistoryText(view, Style {});
+    EXPECT_NE(text.find("not read       steps 2 to 4: there is no such tensor\n"), std::string::npos) << text;
+}
+
+TEST(DiffText, HasNoTableWhereNoTensorDiffers)
+{
+    app::DiffView diff;
+    diff.tensorsTotal = 2;
+    diff.elementsTotal = 8;
+    const std::string none = diffText(diff, Style {});
+    EXPECT_NE(none.find("0 of 2 tensors differ, 0 of 8 elements\n"), std::string::npos) << none;
+    EXPECT_EQ(none.find("max ulp"), std::string::npos) << none;
+    diff.tensorsTotal = diff.tensorsDifferent = 1;
+    diff.tensors.resize(1);
+    const std::string one = diffText(diff, Style {});
+    EXPECT_NE(one.find("1 of 1 tensor differs, "), std::string::npos) << one;
+    EXPECT_NE(one.find("max ulp"), std::string::npos) << one;
+}
+
 TEST(ActText, SaysInWordsWhatComesBesideTheRun)
 {
     app::ActPlanView plan;

@@ -298,8 +298,9 @@ std::string digestCheckText(const app::DigestCheckView& check, const std::string
                             check.tensorsCompared == 1 ? "has" : "have", safe(path), done,
                             check.equal ? "" : "; the states are not equal");
     else
-        text += fmt::format("{} of {} differ from {} ({})\n", check.different.size(),
-                            counted(check.tensorsCompared, "tensor"), safe(path), done);
+        text +=
+            fmt::format("{} of {} {} from {} ({})\n", check.different.size(), counted(check.tensorsCompared, "tensor"),
+                        check.different.size() == 1 ? "differs" : "differ", safe(path), done);
     for (const std::string& name : check.different)
         text += "  differs: " + safe(name) + "\n";
     for (const app::ReshapedTensorView& tensor : check.reshaped)
@@ -370,8 +371,9 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += paint(style, Paint::Warn, safe(form.text)) + "\n";
     if (const std::string nothing = app::nothingComparedText(diff); !nothing.empty())
         return text + nothing + "\n" + listsText(diff) + readsText(diff.reads, style);
-    text += fmt::format("{} of {} differ, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
-                        countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
+    text += fmt::format("{} of {} {}, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
+                        diff.tensorsDifferent == 1 ? "differs" : "differ", countText(diff.elementsDifferent),
+                        counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
@@ -382,10 +384,12 @@ std::string diffText(const app::DiffView& diff, const Style& style)
             + paint(style, Paint::Warn,
                     fmt::format("NaN or infinite: {} of A, {} of B; no distance or norm counts them",
                                 counted(diff.notFiniteA, "element"), counted(diff.notFiniteB, "element")));
-    text += "\n"
-        + paint(style, Paint::Dim,
-                fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}{}\n", "different", "touched", "max |Δ|", "max ulp",
-                            "signs", anyNotFinite ? fmt::format("{:>15}  ", "NaN/inf A→B") : "", "tensor"));
+    text += "\n";
+    if (!diff.tensors.empty())
+        text += paint(style, Paint::Dim,
+                      fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}{}\n", "different", "touched", "max |Δ|",
+                                  "max ulp", "signs", anyNotFinite ? fmt::format("{:>15}  ", "NaN/inf A→B") : "",
+                                  "tensor"));
     for (const app::TensorDiffView& tensor : diff.tensors)
         text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}{}\n", countText(tensor.different),
                             tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,

@@ -97,19 +97,19 @@ Error lossError(const Run& run, const Version& version)
     const Version* full = last; // the last one in front with files
     while (full && isEmptyFolder(*full))
         full = full->base ? &run.versions[*full->base] : nullptr;
-    return Error {
-        Code::ChainGap,
-        fmt::format("step {} assigns {} of {} elements the bits that they already have, which its writer does "
-                    "not do on an unbroken chain: {}",
-                    version.step(), facts.noops, facts.assigned,
-                    origin.acrossGap ? fmt::format("something between step {} and it is lost", *origin.baseStep)
-                        : last != full
-                        ? fmt::format("the files of {}, whose folder is there and empty, are lost",
-                                      steps(full ? full->step() + 1 : 1, last->step()))
-                        : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
-        version.objects.name, version.step(),
-        "Materialize a version before it or the next complete anchor; --across-gap rebuilds this one all the same."
-    };
+    return Error { Code::ChainGap,
+                   fmt::format(
+                       "step {} assigns {} of {} elements the bits that they already have, which its writer does "
+                       "not do on an unbroken chain: {}",
+                       version.step(), facts.noops, facts.assigned,
+                       origin.acrossGap ? fmt::format("something between step {} and it is lost", *origin.baseStep)
+                           : last != full
+                           ? fmt::format("the files of {}, whose folder is there and empty, are lost",
+                                         steps(full ? full->step() + 1 : 1, last->step()))
+                           : fmt::format("it was not written against step {} as it is here", *version.baseStep)),
+                   version.objects.name, version.step(),
+                   "Materialize a version before it or the next complete anchor; materialize --across-gap rebuilds "
+                   "this one all the same." };
 }
 
 /// What a version builds on, in words: its step, or its id where that has no step here.

@@ -132,7 +132,7 @@ void assessLostFiles(Run& run)
                             "it: its files are lost, or another version is",
                             version.step(), behind),
                 version.objects.name, version.step(),
-                "Materialize a version before it; --across-gap rebuilds this one all the same."
+                "Materialize a version before it; materialize --across-gap rebuilds this one all the same."
             };
             version.obstacleAt = *at;
             version.lossProven = true;

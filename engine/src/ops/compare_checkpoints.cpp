@@ -75,9 +75,10 @@ void addTypes(const Correspondence& all, std::int64_t before, ModelDifference& f
             types[{ then->dtype, now->dtype }].push_back(now);
     }
     for (const auto& [dtypes, tensors] : types)
-        found.reasons.push_back(fmt::format("{} of {} tensors are {} and were {} at step {} ({})", tensors.size(),
-                                            all.pairs.size(), word(dtypes.second), word(dtypes.first), before,
-                                            namesOf(tensors)));
+        found.reasons.push_back(
+            fmt::format("{} of {} tensor{} {} {} and {} {} at step {} ({})", tensors.size(), all.pairs.size(),
+                        all.pairs.size() == 1 ? "" : "s", tensors.size() == 1 ? "is" : "are", word(dtypes.second),
+                        tensors.size() == 1 ? "was" : "were", word(dtypes.first), before, namesOf(tensors)));
     if (types.size() == 1 && found.reasons.size() == 1)
         found.remedy = fmt::format("save all checkpoints as {}; diff compares both as rounded to the narrower dtype",
                                    word(types.begin()->first.first));
