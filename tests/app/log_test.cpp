@@ -242,7 +242,7 @@ TEST_F(LogOfForms, SayWhyNothingWasComparedInsteadOfNoChange)
     write(2, "w", Dtype::F32, wide);
     write(3, "w", Dtype::F32, wide);
     write(4, "x", Dtype::F32, wide);
-    const auto some = log(made(), { "w", "x" });
+    const auto some = log(made(), { "[wx]" });
     EXPECT_EQ(changeAt(*some, 2).elements, std::nullopt);
     EXPECT_EQ(changeAt(*some, 2).bytes, std::nullopt);
     EXPECT_EQ(changeAt(*some, 2).why, "each tensor that is meant has another dtype or shape in step 2 than in step 1");

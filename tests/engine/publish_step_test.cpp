@@ -21,11 +21,18 @@ using Keys = std::vector<std::string>;
 
 bool isBeside(std::string_view key) { return key.starts_with(".deltascope/"); }
 
-/// The checkpoints, under an address of their own.
-class Checkpoints final : public test::ForwardingStore {
+/// A store under an address of its own.
+class NamedStore final : public test::ForwardingStore {
 public:
-    using ForwardingStore::ForwardingStore;
-    std::string uri() const override { return "memory:checkpoints"; }
+    NamedStore(std::shared_ptr<ObjectStore> store, std::string uri)
+        : ForwardingStore(std::move(store))
+        , m_uri(std::move(uri))
+    {
+    }
+    std::string uri() const override { return m_uri; }
+
+private:
+    std::string m_uri;
 };
 
 /// Takes down what is put and removed.
@@ -56,6 +63,10 @@ struct PlannedStep : Publishing {
         EXPECT_TRUE(opened);
         catalog = std::move(*opened);
         bench.catalog = catalog.get(); // keeps how a base fits its run
+        if (!base.base)
+            return;
+        readOfBase = std::make_shared<CountingStore>(base.base);
+        base.base = std::make_shared<NamedStore>(readOfBase, "memory:base");
     }
 
     Result<PublishPlan> plan(std::int64_t from, std::int64_t to)
@@ -79,6 +90,8 @@ struct PlannedStep : Publishing {
         const StepToPublish step = between(from, to, named);
         source->clear();
         readOfRun->clear();
+        if (readOfBase)
+            readOfBase->clear();
         const auto done = publishStep(bench, into, base, step, options, planned->act.hash(), task);
         ASSERT_TRUE(done) << done.error().text;
         EXPECT_EQ(into->puts, writesOf(planned->act));
@@ -86,6 +99,9 @@ struct PlannedStep : Publishing {
         EXPECT_TRUE(planned->act.deletes.empty());
         EXPECT_EQ(weightsRead(*source), wholeReads(planned->act, named->uri()));
         EXPECT_EQ(weightsRead(*readOfRun), wholeReads(planned->act, {}));
+        if (readOfBase) {
+            EXPECT_EQ(weightsRead(*readOfBase), wholeReads(planned->act, "memory:base"));
+        }
         EXPECT_EQ(besideOf(into->beside), besideOf(planned->act));
         std::vector<std::int64_t> steps;
         for (const PublishedVersion& version : *done)
@@ -145,8 +161,9 @@ struct PlannedStep : Publishing {
     test::TempDir folder;
     std::unique_ptr<Catalog> catalog;
     std::shared_ptr<CountingStore> source = std::make_shared<CountingStore>(checkpoints);
-    std::shared_ptr<ObjectStore> named = std::make_shared<Checkpoints>(source);
+    std::shared_ptr<ObjectStore> named = std::make_shared<NamedStore>(source, "memory:checkpoints");
     std::shared_ptr<CountingStore> readOfRun = std::make_shared<CountingStore>(Publishing::run);
+    std::shared_ptr<CountingStore> readOfBase; ///< null: the layout has no base
     std::shared_ptr<ChangesStore> into = std::make_shared<ChangesStore>(readOfRun);
 };
 
