@@ -287,7 +287,8 @@ std::string FormDifference::reason() const
         return fmt::format("{} is wrapped with adapters that were not merged, as {} shows", a.empty() ? "B" : "A",
                            a.empty() ? b : a);
     case Kind::Dtypes:
-        return fmt::format("{} of {} tensors are {} in A and {} in B", tensors, ofTensors, a, b);
+        return fmt::format("{} of {} tensor{} {} {} in A and {} in B", tensors, ofTensors, ofTensors == 1 ? "" : "s",
+                           tensors == 1 ? "is" : "are", a, b);
     case Kind::Fused:
         return fmt::format("A stores {} where B stores {}", a, b);
     case Kind::Names:

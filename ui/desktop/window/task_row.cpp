@@ -278,8 +278,10 @@ QString TaskRow::resultText() const
             return tr("bit-identical, %1").arg(work) + readsText(view.reads);
         const std::string nothing = app::nothingComparedText(view);
         return (!nothing.empty() ? QString::fromStdString(nothing)
-                                 : tr("%1 of %2 tensors differ, %3 of %4 elements, %5")
-                                       .arg(exactText(view.tensorsDifferent), exactText(view.tensorsTotal),
+                                 : (view.tensorsDifferent == 1 ? tr("%1 of %2 differs, %3 of %4 elements, %5")
+                                                               : tr("%1 of %2 differ, %3 of %4 elements, %5"))
+                                       .arg(exactText(view.tensorsDifferent),
+                                            pluralText(view.tensorsTotal, tr("tensor"), tr("tensors")),
                                             countText(view.elementsDifferent), countText(view.elementsTotal), work))
             + formsText(view) + readsText(view.reads);
     }
