@@ -61,11 +61,12 @@ std::vector<std::pair<std::shared_ptr<ObjectStore>, std::string>> wrongBases()
 
 TEST(PublishOnABase, AWrongOneIsRefusedBeforeAnythingIsPut)
 {
-    for (const auto& [wrong, why] : wrongBases()) {
+    for (const auto& one : wrongBases()) {
+        const std::string& why = one.second;
         SCOPED_TRACE(why);
         Publishing p("slime-v2");
         p.publishAll(1, 2);
-        const std::shared_ptr<ObjectStore> right = std::exchange(p.base.base, wrong);
+        const std::shared_ptr<ObjectStore> right = std::exchange(p.base.base, one.first);
         const auto before = p.keys();
         const auto expectRefusal = [&](const Error& error) {
             EXPECT_EQ(error.code, Code::BaseMismatch) << error.text;
