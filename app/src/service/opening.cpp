@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <string_view>
+#include <tuple>
 
 namespace deltascope::app {
 
@@ -218,22 +221,29 @@ std::optional<StoreMeterView> meterOf(const Stores& stores, const std::string& u
 
 namespace {
 
-StepView& stepOf(RunView& view, const Version& version)
+/// The steps of versions, by epoch, number and name of their objects.
+std::map<std::tuple<std::size_t, std::int64_t, std::string_view>, StepView*> stepsOfVersions(RunView& view)
 {
-    std::vector<StepView>& steps = view.epochs[static_cast<std::size_t>(version.epoch)].steps;
-    return *std::find_if(steps.begin(), steps.end(), [&](const StepView& step) {
-        return step.state != "gap" && step.step == version.step() && step.name == version.objects.name;
-    });
+    std::map<std::tuple<std::size_t, std::int64_t, std::string_view>, StepView*> steps;
+    for (std::size_t epoch = 0; epoch < view.epochs.size(); ++epoch) {
+        for (StepView& step : view.epochs[epoch].steps) {
+            if (step.state != "gap")
+                steps.emplace(std::tuple(epoch, step.step, std::string_view(step.name)), &step);
+        }
+    }
+    return steps;
 }
 
 /// Says at the steps whose own objects were rewritten, or whose base was, that they are refused; what builds on them is
 /// refused with them. The newest step that is offered is one that is not.
 void addRefused(RunView& view, const Run& run, const std::map<std::size_t, Error>& refused)
 {
+    const auto steps = stepsOfVersions(view);
     for (const auto& [at, rewritten] : refused) {
         const Version& version = run.versions[at];
-        if (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase))
-            stepOf(view, version).problems.push_back(problemView(rewritten));
+        const auto step = steps.find({ static_cast<std::size_t>(version.epoch), version.step(), version.objects.name });
+        if (step != steps.end() && (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase)))
+            step->second->problems.push_back(problemView(rewritten));
     }
     const auto isOffered = [&](const Version& version) {
         const auto at = static_cast<std::size_t>(&version - run.versions.data());

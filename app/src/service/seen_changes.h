@@ -16,6 +16,7 @@ struct SeenChanges {
     std::map<std::size_t, Error> refused;
 };
 
-SeenChanges seenChanges(const Workbench& bench, const Run& run);
+/// `told`: of changedSinceSeen(). Plans each version where one of them is Rewritten.
+SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Error> told);
 
 } // namespace deltascope::app

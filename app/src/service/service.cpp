@@ -466,8 +466,8 @@ private:
         DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
-        RunView view =
-            runViewOf(run, seenChanges(m_bench, run), annotations, trace, logs, ++m_revision, m_bench.nowUs());
+        RunView view = runViewOf(run, seenChanges(m_bench, run, changedSinceSeen(m_bench, run)), annotations, trace,
+                                 logs, ++m_revision, m_bench.nowUs());
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }

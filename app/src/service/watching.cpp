@@ -155,9 +155,9 @@ private:
 
     Result<void> tellIfNew(const Run& run, bool settled, TaskContext& task)
     {
-        const SeenChanges changes = seenChanges(m_bench, run);
+        std::vector<Error> changed = changedSinceSeen(m_bench, run);
         std::string now = fingerprint(run) + (settled ? " settled" : "");
-        for (const Error& change : changes.told)
+        for (const Error& change : changed)
             now += "\n" + change.where + " " + change.text;
         if (m_last && now == m_seen) {
             tellAgain();
@@ -171,6 +171,7 @@ private:
                 m_lastHeat = std::move(*heat);
         }
         m_seen = std::move(now);
+        const SeenChanges changes = seenChanges(m_bench, run, std::move(changed));
         RunView view = runViewOf(run, changes, m_annotations, m_trace, m_logs, ++m_revision, m_bench.nowUs());
         view.settled = settled;
         view.meter = meterOf(*m_bench.stores, view.source);

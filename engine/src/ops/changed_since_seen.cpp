@@ -1,5 +1,6 @@
 #include "catalog/object_names.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/rewritten_parts.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,6 +79,13 @@ private:
     std::string m_source;
     std::map<std::string, std::map<std::string, Records::KnownObject>> m_objects;
 };
+
+auto filterOfLastSights(Records& records, const std::string& store)
+{
+    return [last = LastSights(records, store)](const std::string& key, const ObjectInfo& object) mutable {
+        return last.mayDiffer(key, object);
+    };
+}
 
 /// Replaces many changes of one kind by one: a bucket that was copied in its place is one event, and so is a trainer
 /// that started again. `what`: happened to the objects.
@@ -173,12 +181,39 @@ std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run)
         for (std::size_t form = 0; form < version.forms(); ++form)
             versions.push_back(&version.objectsOf(form));
     }
-    const auto fromLast = [&](const std::string& store) {
-        return [last = LastSights(*bench.records, store)](const std::string& key, const ObjectInfo& object) mutable {
-            return last.mayDiffer(key, object);
-        };
+    return changesIn(*bench.records, run, versions, true,
+                     [&](const std::string& store) { return filterOfLastSights(*bench.records, store); });
+}
+
+RewrittenParts rewrittenSinceSeen(const Workbench& bench, const Run& run)
+{
+    RewrittenParts found;
+    if (!bench.records)
+        return found;
+    const auto rewrittenIn = [&](const Place& place, const VersionObjects& objects,
+                                 auto& mayDiffer) -> std::optional<Error> {
+        std::vector<Error> changes;
+        addChanges(*bench.records, place, objects, changes, mayDiffer);
+        const auto first = std::find_if(changes.begin(), changes.end(),
+                                        [](const Error& change) { return change.code == Code::Rewritten; });
+        if (first == changes.end())
+            return std::nullopt;
+        first->text = place.prefix() + first->text;
+        return *first;
     };
-    return changesIn(*bench.records, run, versions, true, fromLast);
+    if (run.base) {
+        auto mayDiffer = filterOfLastSights(*bench.records, run.base->store->uri());
+        found.base = rewrittenIn({ *run.base->store, true }, run.base->objects, mayDiffer);
+    }
+    const Place source { *run.store, false };
+    auto mayDiffer = filterOfLastSights(*bench.records, run.store->uri());
+    for (std::size_t at = 0; at < run.versions.size(); ++at) {
+        for (std::size_t form = 0; form < run.versions[at].forms(); ++form) {
+            if (std::optional<Error> change = rewrittenIn(source, run.versions[at].objectsOf(form), mayDiffer))
+                found.links.emplace(PlanLink { at, form }, std::move(*change));
+        }
+    }
+    return found;
 }
 
 } // namespace deltascope
