@@ -27,7 +27,7 @@ say "packages: $(since "$began")"
 began=$(date +%s)
 say "building the program"
 log=$(mktemp)
-cmake --preset release >"$log" 2>&1 || { cat "$log"; rm -f "$log"; exit 1; }
+cmake --preset release -UDELTASCOPE_CUDA_TARGETS >"$log" 2>&1 || { cat "$log"; rm -f "$log"; exit 1; }
 rm -f "$log"
 program=$ROOT/build/release/bin/deltascope
 window=$ROOT/build/release/bin/deltascope-desktop

@@ -52,7 +52,7 @@ TEST_F(FromDevice, AFailureOfAnyCallLosesTheStepAtMostWhereTheHostKeepsTheCopy)
     if (test::isRealDevice())
         GTEST_SKIP() << "a device does not fail when it is asked to";
     const Model first = firstModel(1);
-    const Model second = trained(first, 2, 3); // more than there is room for
+    const Model second = trained(first, 2);
     const Model third = trained(second, 3);
     std::uint64_t calls = 1;
     int lost = 0;

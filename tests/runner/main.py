@@ -69,7 +69,8 @@ class TestRun:
 
     def build(self, preset, *options, targets=()):
         with self.ledger.phase(f"build {preset}") as phase:
-            configure = ["cmake", "--preset", preset, f"-DDELTASCOPE_LONG={'ON' if self.long else 'OFF'}", *options]
+            configure = ["cmake", "--preset", preset, f"-DDELTASCOPE_LONG={'ON' if self.long else 'OFF'}",
+                         *([] if self.long else ["-DDELTASCOPE_CUDA_TARGETS=90"]), *options]
             build = ["cmake", "--build", "--preset", preset, *(["--target", *targets] if targets else [])]
             if run(phase, configure, cwd=ROOT, stdout=subprocess.DEVNULL) or run(phase, build, cwd=ROOT):
                 phase.tally.fail(f"build {preset}", "its output stands above")

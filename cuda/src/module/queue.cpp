@@ -189,7 +189,7 @@ Result<void> Queue::expectOwn(Address address, std::uint64_t bytes)
 
 Result<void> Queue::moments(std::span<const DevicePair> pairs, Dtype dtype, DiffMoments* moments)
 {
-    constexpr std::uint64_t MostBlocks = 1 << 14; // 1 MiB of moments
+    constexpr std::uint64_t MostBlocks = 1 << 14; // 1.4 MiB of moments
     const Current current(m_device);
     DS_CHECK(current.check());
     DS_TRY(const NumberKernel kernel, numberKernel(dtype));

@@ -9,7 +9,8 @@ namespace deltascope {
 namespace {
 
 constexpr std::uint64_t FreeShare = 10;
-constexpr std::size_t MostSlots = 8; ///< 256 MiB of pinned memory, with what their queues need at most
+constexpr std::size_t UsualSlots = 8; ///< 256 MiB of pinned memory, with what their queues need at most
+constexpr std::size_t MostSlots = 64; ///< where the user says how much memory
 
 } // namespace
 
@@ -25,7 +26,8 @@ Result<std::unique_ptr<DevicePool>> DevicePool::open(const DeviceBackend::Load& 
     DS_TRY(const DeviceInfo info, pool->describe());
     pool->m_memory = memory.value_or(info.freeBytes / FreeShare);
     pool->m_idle.reserve(MostSlots); // giveBack() is called where nothing may fail
-    pool->m_allowed = std::min<std::uint64_t>(pool->m_memory / DeviceSlot::DeviceBytes, MostSlots);
+    pool->m_allowed =
+        std::min<std::uint64_t>(pool->m_memory / DeviceSlot::DeviceBytes, memory ? MostSlots : UsualSlots);
     pool->m_most = pool->m_allowed;
     return pool;
 }

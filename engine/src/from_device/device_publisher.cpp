@@ -4,6 +4,7 @@
 #include "from_device/proven_state.h"
 
 #include <chrono>
+#include <new>
 #include <utility>
 
 namespace deltascope {
@@ -101,11 +102,14 @@ struct DevicePublisher::Parts {
     {
         if (!running.valid())
             return;
-        ended = running.get();
-        if (*ended)
-            isKept = true;
-        else
-            kept->giveUp();
+        try {
+            ended = running.get();
+        } catch (const std::bad_alloc&) {
+            ended = fail(Code::NoSpace, "memory is full");
+        } catch (const std::exception& thrown) {
+            ended = fail(Code::Internal, thrown.what());
+        }
+        isKept = isKept || *ended;
     }
 };
 

@@ -15,22 +15,28 @@ namespace {
 constexpr std::uint64_t BlockElements = 16384; ///< of a DeviceFoundBlock
 /// Elements of a StretchChanges at most: positions within it have 32 bits.
 constexpr std::uint64_t StretchBlocks = (std::uint64_t { 1 } << 26) / BlockElements;
-/// Room for one changed element of so many.
+/// Room for one changed element of so many, or for a quarter of that where the device has no more: then a pass is
+/// repeated, at most 128 times where everything changed.
 constexpr std::uint64_t ExpectedOf = 32;
+constexpr std::uint64_t LeastOfUsual = 4;
 
 std::uint64_t blocksOf(std::uint64_t elements) { return (elements + BlockElements - 1) / BlockElements; }
 
 std::uint64_t elementsOf(const TensorInfo& tensor) { return tensor.bytes() / changedElementBytes(tensor.dtype); }
 
-bool hasChanges(const DeviceFoundBlock& block) { return block.count > 0 && block.first != DeviceFoundBlock::NoRoom; }
-
 } // namespace
 
-/// What one pass found, on the host. Blocks whose changes did not fit are as they were, and the next pass finds them.
+/// What one pass found, on the host.
 struct FoundChanges::Pass {
-    std::vector<DeviceFoundBlock> blocks;
     std::vector<std::uint16_t> positions;
     std::vector<std::byte> values;
+};
+
+/// Where the changes of a block came down. Blocks whose changes did not fit are as they were: the next pass finds them.
+struct FoundChanges::BlockPlace {
+    std::uint32_t pass = 0;
+    std::uint32_t count = 0; ///< 0: none did
+    std::uint64_t first = 0;
 };
 
 /// The tensors whose elements are equally wide.
@@ -41,7 +47,15 @@ struct FoundChanges::Width {
     DeviceFound found {}; ///< 0: nothing is allocated
     std::uint64_t used = 0; ///< elements that the pass before bringDown() found
     std::vector<Pass> passes; ///< of this step
+    std::vector<BlockPlace> places; ///< by block
+    std::vector<std::uint32_t> sums; ///< by block, of what the last pass read
 
+    void forget()
+    {
+        passes.clear();
+        places.assign(blocks, {});
+        sums.clear();
+    }
     /// Adds what is found in blocks [begin, end) of a stretch that has so many elements. False: positions do not
     /// ascend, or lie outside of it.
     bool addBlocks(StretchChanges& stretch, std::uint64_t begin, std::uint64_t end, std::uint64_t elements) const;
@@ -51,19 +65,17 @@ bool FoundChanges::Width::addBlocks(StretchChanges& stretch, std::uint64_t begin
                                     std::uint64_t elements) const
 {
     std::size_t count = 0;
-    const auto eachPlace = [&](auto&& use) {
-        for (std::uint64_t block = begin; block < end; ++block) {
-            for (const Pass& pass : passes) {
-                if (hasChanges(pass.blocks[block]))
-                    use((block - begin) * BlockElements, pass, pass.blocks[block]);
-            }
-        }
-    };
-    eachPlace([&](std::uint64_t, const Pass&, const DeviceFoundBlock& place) { count += place.count; });
+    for (std::uint64_t block = begin; block < end; ++block)
+        count += places[block].count;
     stretch.positions.reserve(count);
     stretch.values.reserve(count * bytes);
     bool ascends = true;
-    eachPlace([&](std::uint64_t at, const Pass& pass, const DeviceFoundBlock& place) {
+    for (std::uint64_t block = begin; block < end; ++block) {
+        const BlockPlace& place = places[block];
+        if (place.count == 0)
+            continue;
+        const Pass& pass = passes[place.pass];
+        const std::uint64_t at = (block - begin) * BlockElements;
         const std::uint64_t room = std::min(BlockElements, elements - at);
         std::uint64_t least = 0;
         for (std::uint64_t n = place.first; n < place.first + place.count; ++n) {
@@ -75,7 +87,7 @@ bool FoundChanges::Width::addBlocks(StretchChanges& stretch, std::uint64_t begin
         const auto values = pass.values.begin() + static_cast<std::ptrdiff_t>(place.first * bytes);
         stretch.values.insert(stretch.values.end(), values,
                               values + static_cast<std::ptrdiff_t>(std::size_t { place.count } * bytes));
-    });
+    }
     return ascends;
 }
 
@@ -127,7 +139,7 @@ Result<std::unique_ptr<FoundChanges>> FoundChanges::make(DeviceQueue& queue, con
         DS_CHECK(queue.call(queue.module().allocate, UsedBytes + width.blocks * sizeof(DeviceFoundBlock),
                             &width.found.used));
         width.found.blocks = width.found.used + UsedBytes;
-        return made->makeRoomOrLess(width, width.blocks * BlockElements / ExpectedOf);
+        return made->makeRoom(width);
     };
     for (Width& width : made->m_widths) {
         if (const Result<void> allocated = allocate(width); !allocated) {
@@ -138,33 +150,25 @@ Result<std::unique_ptr<FoundChanges>> FoundChanges::make(DeviceQueue& queue, con
     return made;
 }
 
-Result<void> FoundChanges::makeRoomOrLess(Width& width, std::uint64_t elements)
+Result<void> FoundChanges::makeRoom(Width& width)
 {
-    for (;; elements /= 2) {
-        const Result<void> made = makeRoom(width, std::max(elements, BlockElements));
-        if (made || made.error().code != Code::NoSpace || elements <= BlockElements)
+    const std::uint64_t usual = std::max(width.blocks * BlockElements / ExpectedOf, BlockElements);
+    for (std::uint64_t elements = usual;; elements /= 2) {
+        const std::uint64_t room = blocksOf(elements) * BlockElements; // values are aligned behind the positions
+        const Result<void> made = m_queue.call(m_queue.module().allocate, room * (sizeof(std::uint16_t) + width.bytes),
+                                               &width.found.positions);
+        width.found.values = width.found.positions + room * sizeof(std::uint16_t);
+        width.found.room = room;
+        if (made || made.error().code != Code::NoSpace || elements / 2 < std::max(usual / LeastOfUsual, BlockElements))
             return made;
     }
-}
-
-Result<void> FoundChanges::makeRoom(Width& width, std::uint64_t elements)
-{
-    std::uint64_t positions = 0;
-    elements = (elements + BlockElements - 1) / BlockElements * BlockElements; // values are aligned behind them
-    DS_CHECK(m_queue.call(m_queue.module().allocate, elements * (sizeof(std::uint16_t) + width.bytes), &positions));
-    if (width.found.positions != 0)
-        m_queue.module().release(m_queue.handle(), width.found.positions);
-    width.found.positions = positions;
-    width.found.values = positions + elements * sizeof(std::uint16_t);
-    width.found.room = elements;
-    return {};
 }
 
 void FoundChanges::begin()
 {
     m_bytesDown = 0;
     for (Width& width : m_widths)
-        width.passes.clear();
+        width.forget();
 }
 
 std::vector<FoundChanges::Width*> FoundChanges::all()
@@ -199,13 +203,8 @@ Result<void> FoundChanges::update(const std::vector<std::uint64_t>& copies, cons
     for (std::vector<Width*> left = all(); !left.empty();) {
         DS_CHECK(find(left, copies, tensors, true));
         std::erase_if(left, [](const Width* width) { return width->used <= width->found.room; });
-        for (Width* const width : left) {
-            const std::uint64_t wanted = width->used;
+        for (Width* const width : left)
             DS_CHECK(bringDown(*width, reads));
-            const Result<void> grown = makeRoom(*width, wanted);
-            if (!grown && grown.error().code != Code::NoSpace)
-                return grown;
-        }
     }
     return {};
 }
@@ -213,17 +212,9 @@ Result<void> FoundChanges::update(const std::vector<std::uint64_t>& copies, cons
 Result<bool> FoundChanges::compare(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors)
 {
     begin();
-    for (std::vector<Width*> left = all(); !left.empty();) {
-        DS_CHECK(find(left, copies, tensors, false));
-        std::erase_if(left, [](const Width* width) { return width->used <= width->found.room; });
-        for (Width* const width : left) {
-            const Result<void> grown = makeRoom(*width, width->used);
-            if (!grown && grown.error().code == Code::NoSpace)
-                return false;
-            DS_CHECK(grown);
-        }
-    }
-    return true;
+    DS_CHECK(find(all(), copies, tensors, false));
+    return std::all_of(m_widths.begin(), m_widths.end(),
+                       [](const Width& width) { return width.used <= width.found.room; });
 }
 
 Result<void> FoundChanges::download(const std::vector<DeviceStretch>& from, const std::vector<MutableByteSpan>& to,
@@ -239,24 +230,26 @@ Result<void> FoundChanges::download(const std::vector<DeviceStretch>& from, cons
 
 Result<void> FoundChanges::bringDown(Width& width, StagedReads& reads)
 {
-    Pass pass;
-    pass.blocks.resize(width.blocks);
-    const MutableByteSpan blocks = std::as_writable_bytes(std::span(pass.blocks));
+    std::vector<DeviceFoundBlock> found(width.blocks);
+    const MutableByteSpan blocks = std::as_writable_bytes(std::span(found));
     DS_CHECK(download({ { width.found.blocks, blocks.size() } }, { blocks }, reads));
     std::uint64_t elements = 0; // from the first one on
     std::uint64_t total = 0;
-    for (const DeviceFoundBlock& block : pass.blocks) {
-        total += block.count;
-        if (!hasChanges(block))
+    width.sums.resize(width.blocks);
+    for (std::uint64_t block = 0; block < width.blocks; ++block) {
+        const DeviceFoundBlock& one = found[block];
+        width.sums[block] = one.sum;
+        total += one.count;
+        if (one.count == 0 || one.first == DeviceFoundBlock::NoRoom)
             continue;
-        if (block.first > width.found.room || block.count > BlockElements)
-            return fail(notWhatTheDeviceHas("places of changes lie outside of their room", {}));
-        elements = std::max(elements, block.first + block.count);
+        if (one.first > width.found.room || one.count > BlockElements || width.places[block].count > 0)
+            return fail(notWhatTheDeviceHas("places of changes lie outside of their room, or are listed twice", {}));
+        elements = std::max(elements, one.first + one.count);
+        width.places[block] = { static_cast<std::uint32_t>(width.passes.size()), one.count, one.first };
     }
     if (elements > width.found.room || total != width.used)
         return fail(notWhatTheDeviceHas(fmt::format("{} elements changed, and {} are listed", width.used, total), {}));
-    pass.positions.resize(elements);
-    pass.values.resize(elements * width.bytes);
+    Pass pass { std::vector<std::uint16_t>(elements), std::vector<std::byte>(elements * width.bytes) };
     const MutableByteSpan positions = std::as_writable_bytes(std::span(pass.positions));
     DS_CHECK(download({ { width.found.positions, positions.size() }, { width.found.values, pass.values.size() } },
                       { positions, pass.values }, reads));
@@ -273,7 +266,7 @@ Result<DeviceChangeSet> FoundChanges::collect(const std::vector<std::uint64_t>& 
         if (m_isUpdated)
             DS_CHECK(expectSums(width, copies));
         DS_CHECK(addTo(changes, width));
-        width.passes.clear();
+        width.forget();
     }
     changes.bytesDown = m_bytesDown;
     return changes;
@@ -293,7 +286,7 @@ Result<void> FoundChanges::expectSums(const Width& width, const std::vector<std:
     std::uint64_t block = 0;
     for (const std::size_t i : width.tensors) {
         for (const std::uint64_t end = block + blocksOf(elementsOf(m_tensors[i])); block < end; ++block) {
-            if (width.passes.back().blocks[block].sum != sums[block])
+            if (width.sums[block] != sums[block])
                 return fail(notWhatTheDeviceHas(
                     fmt::format("tensor {} is not what its copy there is", quoteName(m_tensors[i].name)), {}));
         }

@@ -20,10 +20,11 @@ struct DeviceChangeSet {
 
 /// Finds how tensors on a device differ from copies of them. What it finds stays on the device until it is collected:
 /// the tensors have to wait for the pass alone.
-/// Memory of the device: 2 bytes and an element, for one element of 32. One thread at a time.
+/// Memory of the device: 2 bytes and an element for one element of 32, 16 bytes for 16384. One thread at a time.
 class FoundChanges {
 public:
-    /// `tensors` and the queue outlive it. Errors: NoSpace (the device has no room for it), those of the device.
+    /// `tensors` outlive it, the queue every call. Errors: NoSpace (the device has no room for it), those of the
+    /// device.
     static Result<std::unique_ptr<FoundChanges>> make(DeviceQueue& queue, const std::vector<TensorInfo>& tensors);
     ~FoundChanges();
     FoundChanges(const FoundChanges&) = delete;
@@ -38,7 +39,7 @@ public:
     /// and the pass is repeated for the rest. Errors: then some of the copies may be up to date.
     Result<void> update(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors,
                         StagedReads& reads);
-    /// Leaves the copies as they are. False: the device has no room for what changed.
+    /// Leaves the copies as they are. False: more changed than there is room for.
     Result<bool> compare(const std::vector<std::uint64_t>& copies, const std::vector<std::uint64_t>& tensors);
 
     /// Brings down what was found. Errors: Digest (what comes down is not what was found, or a copy that was updated is
@@ -47,6 +48,7 @@ public:
 
 private:
     struct Pass;
+    struct BlockPlace;
     struct Width;
     FoundChanges(DeviceQueue& queue, const std::vector<TensorInfo>& tensors);
     void begin();
@@ -55,9 +57,7 @@ private:
     Result<void> find(const std::vector<Width*>& widths, const std::vector<std::uint64_t>& copies,
                       const std::vector<std::uint64_t>& tensors, bool updates);
     Result<void> bringDown(Width& width, StagedReads& reads);
-    Result<void> makeRoom(Width& width, std::uint64_t elements);
-    /// Makes room for so many elements, or for what the device has.
-    Result<void> makeRoomOrLess(Width& width, std::uint64_t elements);
+    Result<void> makeRoom(Width& width);
     Result<void> expectSums(const Width& width, const std::vector<std::uint64_t>& copies);
     Result<void> addTo(DeviceChangeSet& changes, const Width& width) const;
     Result<void> download(const std::vector<DeviceStretch>& from, const std::vector<MutableByteSpan>& to,

@@ -90,7 +90,7 @@ void KeptModel::closeQueue() noexcept
     m_hostAddress = 0;
     m_found.reset();
     m_reads.close();
-    m_deviceIsCurrent = false;
+    m_onDevice = OnDevice::Nothing;
 }
 
 void KeptModel::clear() noexcept
@@ -102,6 +102,7 @@ void KeptModel::clear() noexcept
     m_host = {};
     m_tensors.clear();
     m_changes.reset();
+    m_isPinRefused = false;
 }
 
 void KeptModel::releaseOnDevice() noexcept
@@ -112,7 +113,7 @@ void KeptModel::releaseOnDevice() noexcept
     if (m_found)
         m_found->release();
     m_found.reset();
-    m_deviceIsCurrent = false;
+    m_onDevice = OnDevice::Nothing;
 }
 
 Result<void> KeptModel::expectUsable(const std::vector<DeviceTensor>& tensors, void* stream)
@@ -159,6 +160,8 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
                               return {};
                           }));
     DS_CHECK(keepOnDevice(tensors));
+    if (m_onDevice == OnDevice::Compared)
+        m_onDevice = OnDevice::Kept;
     if (!m_keepsOnDevice)
         pinHost();
     use.done();
@@ -167,9 +170,9 @@ Result<std::uint64_t> KeptModel::begin(std::vector<DeviceTensor> tensors, void* 
 
 Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
 {
-    m_deviceIsCurrent = false;
     if (!m_keepsOnDevice)
         return {};
+    m_onDevice = OnDevice::Nothing;
     const Result<void> allocated = allocateOnDevice();
     if (!allocated && allocated.error().code == Code::NoSpace) {
         notify("the device has no room for a copy of the model, and compares with the one on the host over the bus",
@@ -184,7 +187,7 @@ Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
             DS_CHECK(m_queue->call(m_queue->module().copy, m_device[i], tensors[i].address, tensors[i].info.bytes()));
     }
     DS_CHECK(m_queue->wait());
-    m_deviceIsCurrent = true;
+    m_onDevice = OnDevice::Compared;
     return {};
 }
 
@@ -259,9 +262,9 @@ Result<void> KeptModel::compare(std::vector<DeviceTensor> tensors, void* stream)
     DS_CHECK(expectSameModel(tensors));
     DS_CHECK(expectUsable(tensors, stream));
     Use use(*this);
-    if (std::exchange(m_deviceIsCurrent, false)) { // until all of it is done
+    if (std::exchange(m_onDevice, OnDevice::Nothing) == OnDevice::Kept) { // until all of it is done
         DS_CHECK(m_found->update(m_device, addressesOf(tensors), m_reads));
-        m_deviceIsCurrent = true;
+        m_onDevice = OnDevice::Compared;
     } else {
         DS_TRY(const bool isFound, compareOverBus(tensors));
         if (!isFound) {
@@ -322,7 +325,7 @@ Result<DeviceChangeSet> KeptModel::compareOnHost(const std::vector<DeviceTensor>
 Result<std::optional<std::vector<TensorNode>>> KeptModel::hashOnDevice()
 {
     constexpr std::uint64_t MostByHost = 240; // DeviceLeaf
-    if (!m_deviceIsCurrent)
+    if (m_onDevice == OnDevice::Nothing)
         return std::optional<std::vector<TensorNode>>();
     std::vector<std::vector<Digest128>> digests(m_tensors.size());
     std::vector<DeviceLeaf> leaves;
@@ -369,6 +372,8 @@ void KeptModel::accept(const DeviceChangeSet& changes)
 {
     for (std::size_t i = 0; i < m_tensors.size(); ++i)
         applyChanges(changes.tensors[i], m_tensors[i].dtype, 0, m_host[i]);
+    if (m_onDevice == OnDevice::Compared)
+        m_onDevice = OnDevice::Kept;
 }
 
 } // namespace deltascope

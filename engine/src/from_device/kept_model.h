@@ -51,10 +51,9 @@ public:
     /// Nodes (DSM1, fast) of the tensors as the device keeps them, hashed there: of what was kept or compared last.
     /// Nothing: it keeps no copy. Errors: those of the device, which then keeps none.
     Result<std::optional<std::vector<TensorNode>>> hashOnDevice();
-    /// The kept state becomes the one that was compared last.
+    /// The kept state becomes the one that was compared last. Where that was lost, the copy on the device is already
+    /// newer than the kept state, and the next model is compared with the copy on the host.
     void accept(const DeviceChangeSet& changes);
-    /// What was compared last is given up: the copy on the device is already newer, and is not used for the next one.
-    void giveUp() noexcept { m_deviceIsCurrent = false; }
     /// What is worse than was asked for, and why: each once.
     std::vector<Error> newNotices() { return std::exchange(m_notices, {}); }
 
@@ -87,7 +86,9 @@ private:
     std::vector<std::uint64_t> m_device; ///< addresses; empty: nothing is allocated
     std::unique_ptr<FoundChanges> m_found; ///< of these; null: nothing is allocated
     std::optional<DeviceChangeSet> m_changes; ///< that compare() took; nothing: they are in m_found
-    bool m_deviceIsCurrent = false; ///< the copy on the device is the kept state
+    /// What the copy on the device is: not known, the state that was compared last, or the kept one.
+    enum class OnDevice : std::uint8_t { Nothing, Compared, Kept };
+    OnDevice m_onDevice = OnDevice::Nothing;
     std::uint64_t m_hostAddress = 0; ///< where kernels reach m_host; 0: it is not pinned
     bool m_isPinRefused = false;
     std::vector<Error> m_notices;
