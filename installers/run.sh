@@ -27,6 +27,7 @@ say "packages: $(since "$began")"
 began=$(date +%s)
 say "building the program"
 log=$(mktemp)
+# Tests compile the kernels for one target alone, in the same folder.
 cmake --preset release -UDELTASCOPE_CUDA_TARGETS >"$log" 2>&1 || { cat "$log"; rm -f "$log"; exit 1; }
 rm -f "$log"
 program=$ROOT/build/release/bin/deltascope
