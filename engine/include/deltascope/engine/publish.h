@@ -61,10 +61,10 @@ class Publisher {
 public:
     /// Opens the run, or an empty store, and removes what dead publishers left half-written in it. `base`: the external
     /// base for layouts that have one. Waits for a publisher elsewhere that may be dead (PublishOptions::lease). `task`
-    /// outlives the publisher: a second after it is stopped, the publisher waits for nothing any more. Replays the first
-    /// delta of a run on its external base, unless the catalog knows what that shows.
-    /// Errors: Exists (somebody else publishes here), Canceled, Usage (options, or a run of another layout),
-    /// BaseMismatch (the base is not the one that the run was written against), those of openRun.
+    /// outlives the publisher: a second after it is stopped, the publisher waits for nothing any more. Replays the
+    /// first delta of a run on its external base, unless the catalog knows what that shows. Errors: Exists (somebody
+    /// else publishes here), Canceled, Usage (options, or a run of another layout), BaseMismatch (the base is not the
+    /// one that the run was written against), those of openRun.
     static Result<Publisher> open(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
                                   const PublishOptions& options, TaskContext& task);
     Publisher(Publisher&&) noexcept;

@@ -50,8 +50,9 @@ struct PublishPlan {
 };
 
 /// Plans what publishStep() does. Reads headers, and holds an external base against the first delta of the run, as
-/// Publisher::open does; writes nothing there, and takes no lease. `into`: null where the folder is not there yet. Errors: those of Publisher::open but for the lease, BaseMismatch (the tensors differ in name,
-/// dtype or shape), those of opening the states.
+/// Publisher::open does; writes nothing there, and takes no lease. `into`: null where the folder is not there yet.
+/// Errors: those of Publisher::open but for the lease, BaseMismatch (the tensors differ in name, dtype or shape), those
+/// of opening the states.
 Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
                                 const StepToPublish& step, const PublishOptions& options, TaskContext& task);
 
