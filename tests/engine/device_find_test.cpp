@@ -108,7 +108,7 @@ TEST_F(DeviceFind, FindsWhatTheScalarBackendExtractsAndUpdatesTheCopyIfAsked)
         for (const bool updates : { false, true }) {
             SCOPED_TRACE(testing::Message() << width << (updates ? ", with an update" : ""));
             OpenModule module;
-            const Tensors tensors(500, width, random);
+            const Tensors tensors(1250, width, random); // of 10,000
             const std::uint64_t before = module.upload(tensors.before);
             const std::uint64_t after = module.upload(tensors.after);
             std::vector<DevicePair> pairs;
