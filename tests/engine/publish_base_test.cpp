@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-// The checkpoint that is given as the base of a run, held against what the run needs before anything is put.
+// The checkpoint that is given as the base of a run is compared with what the run needs before anything is put.
 
 namespace deltascope {
 namespace {

@@ -48,9 +48,9 @@ RunEnd endBehind(const Run& run, const Version& newest)
     return end;
 }
 
-/// Holds the external base that a version builds on against the first delta onto it, once: the catalog keeps what that
-/// shows. Its names, dtypes, shapes or values may be those of another checkpoint, which no step can be rebuilt from.
-Result<void> holdBaseAgainstFirstDelta(Workbench& bench, Run& run, const Version& newest, TaskContext& task)
+/// Replays the first delta onto the external base that a version builds on, once: the catalog keeps what that shows. The
+/// base may be another checkpoint, from which no step can be rebuilt.
+Result<void> expectBaseOfFirstDelta(Workbench& bench, Run& run, const Version& newest, TaskContext& task)
 {
     const Result<Plan> plan = planFor(run, newest);
     if (!plan || !plan->fromExternalBase) // no plan: the version has an obstacle
@@ -85,7 +85,7 @@ Result<RunEnd> take(Workbench& bench, Run& run, const Version& newest, const Pub
                     const WriterChoice& writers, TaskContext& task)
 {
     if (!options.newEpoch)
-        DS_CHECK(holdBaseAgainstFirstDelta(bench, run, newest, task));
+        DS_CHECK(expectBaseOfFirstDelta(bench, run, newest, task));
     if (newest.obstacle && !options.newEpoch)
         return fail(cannotGoOn(*newest.obstacle, writers));
     RunEnd end = endBehind(run, newest);
