@@ -48,8 +48,8 @@ RunEnd endBehind(const Run& run, const Version& newest)
     return end;
 }
 
-/// Replays the first delta onto the external base that a version builds on, once: the catalog keeps what that shows. The
-/// base may be another checkpoint, from which no step can be rebuilt.
+/// Replays the first delta onto the external base that a version builds on, once: the catalog keeps what that shows.
+/// The base may be another checkpoint, from which no step can be rebuilt.
 Result<void> expectBaseOfFirstDelta(Workbench& bench, Run& run, const Version& newest, TaskContext& task)
 {
     const Result<Plan> plan = planFor(run, newest);
