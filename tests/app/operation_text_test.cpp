@@ -148,6 +148,39 @@ TEST(DiffText, HasNoTableWhereNoTensorDiffers)
     EXPECT_NE(one.find("max ulp"), std::string::npos) << one;
 }
 
+TEST(DiffText, HasDashesForWhatIsNotMeasured)
+{
+    app::DiffView diff;
+    diff.tensorsTotal = diff.tensorsDifferent = 3;
+    diff.tensors.resize(3);
+    diff.tensors[0].name = "scales";
+    diff.tensors[1].name = "integers";
+    diff.tensors[1].maxAbs = 4;
+    diff.tensors[2].name = "weights";
+    diff.tensors[2].maxAbs = 0.5;
+    diff.tensors[2].maxUlp = 3;
+    const std::string text = diffText(diff, Style {});
+    for (const char* row :
+         { "  –        –       –  scales\n", "  4        –       0  integers\n", "0.5        3       0  weights\n" })
+        EXPECT_NE(text.find(row), std::string::npos) << row << text;
+}
+
+TEST(DiffText, SaysWhatMakesValuesInfinite)
+{
+    app::DiffView diff;
+    diff.tensorsTotal = diff.tensorsDifferent = 1;
+    EXPECT_EQ(app::notFiniteText(diff), "");
+    diff.notFiniteA = 1;
+    diff.notFiniteB = 2;
+    EXPECT_EQ(app::notFiniteText(diff),
+              "NaN or infinite: 1 element of A, 2 elements of B; max |Δ| and the relative L2 leave them out");
+    diff.forms = { { "names", "", "_orig_mod.", 1, "" } };
+    EXPECT_TRUE(app::notFiniteText(diff).starts_with("NaN or infinite: "));
+    diff.forms = { { "dtypes", "F32", "F16", 1, "" } };
+    EXPECT_TRUE(
+        app::notFiniteText(diff).starts_with("NaN or infinite as rounded, which makes values infinite that are"));
+}
+
 TEST(ActText, SaysInWordsWhatComesBesideTheRun)
 {
     app::ActPlanView plan;

@@ -369,14 +369,32 @@ TEST(Description, WhatIsWrittenInPiecesIsTheSame)
 
 TEST(Description, ANumberWithoutEndIsNull)
 {
+    StatisticsView view;
+    view.moved.emplace();
+    view.moved->norm = std::numeric_limits<double>::infinity();
+    const json document = json::parse(toJson(view));
+    EXPECT_TRUE(document["moved"]["norm"].is_null());
+    EXPECT_EQ(readAs<StatisticsView>(document).moved->norm, view.moved->norm);
+    EXPECT_EQ(test::OpenapiDocument().misfitOf(document, "Statistics"), "");
+    view.moved->norm = 0.1;
+    EXPECT_EQ(json::parse(toJson(view))["moved"]["norm"], 0.1);
+}
+
+TEST(Description, WhatIsNotMeasuredOfADtypeIsNull)
+{
     DiffView diff = describedDiff();
-    diff.tensors[0].maxAbs = std::numeric_limits<double>::infinity();
+    diff.tensors[0].maxAbs.reset();
+    diff.tensors[1].maxUlp = 3;
     const json document = json::parse(toJson(diff));
     EXPECT_TRUE(document["tensors"][0]["max_abs"].is_null());
+    EXPECT_TRUE(document["tensors"][0]["max_ulp"].is_null());
     EXPECT_EQ(document["tensors"][1]["max_abs"], 0.1);
+    EXPECT_EQ(document["tensors"][1]["max_ulp"], 3);
     const DiffView read = readAs<DiffView>(document);
-    EXPECT_EQ(read.tensors[0].maxAbs, diff.tensors[0].maxAbs);
+    EXPECT_EQ(read.tensors[0].maxAbs, std::nullopt);
+    EXPECT_EQ(read.tensors[0].maxUlp, std::nullopt);
     EXPECT_EQ(read.tensors[1].maxAbs, 0.1);
+    EXPECT_EQ(read.tensors[1].maxUlp, 3U);
     EXPECT_EQ(test::OpenapiDocument().misfitOf(document, "Diff"), "");
 }
 
@@ -479,7 +497,7 @@ TEST(Description, AWindowHasAnElementForEachRowAndColumn)
 TEST(Description, TextIsWhatATreeWouldBe)
 {
     DiffView diff = describedDiff();
-    diff.tensors[0].maxAbs = std::numeric_limits<double>::infinity();
+    diff.tensors[0].maxAbs.reset();
     diff.onlyInA = { "a\"b", "\xff" };
     EXPECT_EQ(writtenText(diff), dump(written(diff)));
     StepDetailView detail;

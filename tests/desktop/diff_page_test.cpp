@@ -127,8 +127,8 @@ TEST_F(DiffPageTest, DifferentShowsWhatTheEngineFinds)
     ASSERT_EQ(static_cast<std::size_t>(table.model()->rowCount()), found->tensors.size());
     for (const app::TensorDiffView& tensor : found->tensors) {
         EXPECT_EQ(cell(table, safeName(tensor.name), "different"), exactText(tensor.different));
-        EXPECT_EQ(cell(table, safeName(tensor.name), "max |Δ|"), smallText(tensor.maxAbs));
-        EXPECT_EQ(cell(table, safeName(tensor.name), "max ULP"), exactText(tensor.maxUlp));
+        EXPECT_EQ(cell(table, safeName(tensor.name), "max |Δ|"), smallText(tensor.maxAbs.value()));
+        EXPECT_EQ(cell(table, safeName(tensor.name), "max ULP"), exactText(tensor.maxUlp.value()));
         EXPECT_EQ(cell(table, safeName(tensor.name), "sign flips"), exactText(tensor.signFlips));
     }
     EXPECT_EQ(tile(page, "Tensors different").value.value, exactText(found->tensorsDifferent));

@@ -236,6 +236,16 @@ TEST(DiffNorm, CountsWhatIsNotFiniteOnBothSides)
     EXPECT_EQ(diffOfValues<std::uint16_t>(Dtype::U16, { 0x7fc0, 1 }, { 0x7f80, 1 }).notFinite, NotFiniteCounts());
 }
 
+/// Exponents have one pattern that is no number.
+TEST(DiffNorm, CountsNanOfWhatHasNoDistances)
+{
+    const TensorDiff diff = diffOfValues<std::uint8_t>(Dtype::F8E8M0, { 0xff, 1, 0xff, 3 }, { 0xff, 2, 4, 3 });
+    EXPECT_EQ(diff.different, 2U);
+    EXPECT_EQ(diff.notFinite.a, 2U);
+    EXPECT_EQ(diff.notFinite.b, 1U);
+    EXPECT_FALSE(diff.relativeNorm);
+}
+
 TEST(DiffNorm, IsUnknownWithoutNumbersInA)
 {
     EXPECT_FALSE(diffOfValues<float>(Dtype::F32, { 0.0F }, { 1.0F }).relativeNorm);

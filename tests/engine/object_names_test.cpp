@@ -4,6 +4,8 @@
 #include "support/temp_dir.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace deltascope {
@@ -39,6 +41,31 @@ TEST(ObjectNames, AStoreWithoutFoldersAroundItIsLeftAsItIs)
     EXPECT_EQ(namesOf("memory:///", "x"), (Names { { "memory:///", "x" } }));
     EXPECT_EQ(namesOf("s3://bucket", "x"), (Names { { "s3://bucket", "x" } }));
     EXPECT_EQ(namesOf("s", "x"), (Names { { "s", "x" } }));
+}
+
+TEST(ObjectNames, AreThoseOfTheFileBehindALinkAsWell)
+{
+    const test::TempDir folder;
+    const std::string root = std::filesystem::canonical(folder.path()).string();
+    std::filesystem::create_directories(root + "/run/checkpoint-2");
+    std::filesystem::create_directories(root + "/other");
+    std::ofstream(root + "/run/checkpoint-2/x") << "bytes";
+    std::filesystem::create_symlink("../run/checkpoint-2/x", root + "/other/x");
+    std::filesystem::create_directory_symlink(root + "/run/checkpoint-2", root + "/other/folder");
+    std::filesystem::create_symlink("nowhere", root + "/other/lost");
+    const auto contains = [](const Names& names, const ObjectName& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
+    for (const std::string key : { "x", "folder/x" }) {
+        const Names names = namesOf("file://" + root + "/other", key);
+        EXPECT_EQ(names.front(), (ObjectName { "file://" + root + "/other", key }));
+        EXPECT_TRUE(contains(names, { "file://" + root + "/run", "checkpoint-2/x" })) << key;
+        EXPECT_TRUE(contains(names, { "file://" + root + "/run/checkpoint-2", "x" })) << key;
+    }
+    for (const std::string key : { "lost", "absent" })
+        EXPECT_FALSE(contains(namesOf("file://" + root + "/other", key), { "file://" + root + "/run", key }));
+    const Names direct = namesOf("file://" + root + "/run", "checkpoint-2/x");
+    EXPECT_FALSE(contains(direct, { "file://" + root + "/other", "x" }));
 }
 
 /// The stores write their addresses themselves; what is derived from one has to be what the other says.

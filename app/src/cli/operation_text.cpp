@@ -333,7 +333,21 @@ std::string partText(const app::DiffView& diff)
 /// "0 → 3,072": NaN and infinities of A and of B, as a column.
 std::string notFiniteText(const app::TensorDiffView& tensor)
 {
-    return fmt::format("{:>15}  ", fmt::format("{} → {}", countText(tensor.notFiniteA), countText(tensor.notFiniteB)));
+    return fmt::format("{:>15}  ",
+                       tensor.maxAbs || tensor.notFiniteA + tensor.notFiniteB > 0
+                           ? fmt::format("{} → {}", countText(tensor.notFiniteA), countText(tensor.notFiniteB))
+                           : "–");
+}
+
+/// A dash: it is not measured of this dtype.
+std::string differenceRow(const app::TensorDiffView& tensor, bool withNotFinite)
+{
+    const bool isMeasured = tensor.maxAbs.has_value();
+    return fmt::format(
+        "{:>12} {:>12} {:>10} {:>8} {:>7}  {}{}\n", countText(tensor.different),
+        tensor.touched ? countText(*tensor.touched) : "–", isMeasured ? fmt::format("{:.3g}", *tensor.maxAbs) : "–",
+        tensor.maxUlp ? std::to_string(*tensor.maxUlp) : "–", isMeasured ? std::to_string(tensor.signFlips) : "–",
+        withNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
 }
 
 /// What was not compared element by element.
@@ -378,22 +392,17 @@ std::string diffText(const app::DiffView& diff, const Style& style)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
         text += fmt::format(", relative L2 {:.3g}", *diff.relativeNorm);
-    const bool anyNotFinite = diff.notFiniteA > 0 || diff.notFiniteB > 0;
-    if (anyNotFinite)
-        text += "\n"
-            + paint(style, Paint::Warn,
-                    fmt::format("NaN or infinite: {} of A, {} of B; no distance or norm counts them",
-                                counted(diff.notFiniteA, "element"), counted(diff.notFiniteB, "element")));
+    const std::string notFinite = app::notFiniteText(diff);
+    if (!notFinite.empty())
+        text += "\n" + paint(style, Paint::Warn, notFinite);
     text += "\n";
     if (!diff.tensors.empty())
         text += paint(style, Paint::Dim,
                       fmt::format("\n{:>12} {:>12} {:>11} {:>8} {:>7}  {}{}\n", "different", "touched", "max |Δ|",
-                                  "max ulp", "signs", anyNotFinite ? fmt::format("{:>15}  ", "NaN/inf A→B") : "",
+                                  "max ulp", "signs", notFinite.empty() ? "" : fmt::format("{:>15}  ", "NaN/inf A→B"),
                                   "tensor"));
     for (const app::TensorDiffView& tensor : diff.tensors)
-        text += fmt::format("{:>12} {:>12} {:>10.3g} {:>8} {:>7}  {}{}\n", countText(tensor.different),
-                            tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs, tensor.maxUlp,
-                            tensor.signFlips, anyNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
+        text += differenceRow(tensor, !notFinite.empty());
     return text + listsText(diff) + readsText(diff.reads, style);
 }
 

@@ -1,5 +1,7 @@
 #include "checkpoint_changes.h"
 
+#include "stretches.h"
+
 #include "deltascope/engine/plan.h"
 #include "view/make_views.h"
 
@@ -64,7 +66,7 @@ Result<void> CheckpointChanges::compare(TaskContext& task)
         const Error& error = outcome.error();
         if (error.code == Code::Canceled)
             return outcome;
-        m_steps[at].why = error.text;
+        m_steps[at].why = reasonOf(error);
         if (error.code == Code::Transient || error.code == Code::Auth) // the next one would end likewise
             m_ended = error.text;
     }

@@ -56,7 +56,7 @@ public:
             if (!outcome && (!isOfTensor || stretch.links.rbegin()->second == m_pair.version))
                 return outcome;
             for (const auto& [link, version] : stretch.links)
-                m_why.try_emplace(version, outcome ? OtherForm : outcome.error().text);
+                m_why.try_emplace(version, outcome ? OtherForm : reasonOf(outcome.error()));
         }
         addUnread(steps);
         return {};

@@ -1,8 +1,14 @@
 #include "stretches.h"
 
+#include <fmt/format.h>
 #include <set>
 
 namespace deltascope::app {
+
+std::string reasonOf(const Error& error)
+{
+    return error.step ? fmt::format("step {}: {}", *error.step, error.text) : error.text;
+}
 
 std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::size_t steps)
 {

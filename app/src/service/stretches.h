@@ -18,6 +18,8 @@ struct Stretch {
 
 /// Why a step is not read that has the tensor, but not as the step that was asked for has it.
 inline constexpr const char* OtherForm = "it has another type or shape there";
+/// Why steps are not read: the text of an error, behind the step that it speaks of.
+std::string reasonOf(const Error& error);
 
 /// The last `steps` steps up to a version, in its epoch, in as few chains as possible, the newest chain first. What
 /// cannot be rebuilt is left out. The versions are those of `run`.

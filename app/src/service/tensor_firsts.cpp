@@ -88,7 +88,7 @@ private:
             if (!speaksOfAnObject(error.code) || broken == links.size())
                 return fail(error);
             const std::size_t base = stretch.plan.fromExternalBase ? 1 : 0;
-            giveUp(stretch, base + broken, error.text);
+            giveUp(stretch, base + broken, reasonOf(error));
             links.erase(links.begin() + static_cast<std::ptrdiff_t>(broken), links.end());
         }
         return {};

@@ -21,8 +21,8 @@ template <class Io> void describe(Io& io, Of<Io, TensorDiffView>& tensor)
         io("not_finite_a", tensor.notFiniteA, "NaN or infinite elements");
         io("not_finite_b", tensor.notFiniteB);
     }
-    io("max_abs", nullIfInfinite(tensor.maxAbs), "null: it is infinite");
-    io("max_ulp", tensor.maxUlp);
+    io("max_abs", tensor.maxAbs, "null: no distances are measured of this dtype, no signs and no NaN");
+    io("max_ulp", tensor.maxUlp, "null: of integers, and where no distances are measured");
     io("relative_norm", tensor.relativeNorm, "L2 of B − A over that of A; null: no element that differs is finite");
 }
 

@@ -26,8 +26,10 @@ TensorDiffView diffRow(TensorDiff diff)
     row.nanInvolved = diff.nanInvolved;
     row.notFiniteA = diff.notFinite.a;
     row.notFiniteB = diff.notFinite.b;
-    row.maxAbs = diff.maxAbs;
-    row.maxUlp = diff.maxUlp;
+    if (isNumber(diff.tensor.dtype))
+        row.maxAbs = diff.maxAbs;
+    if (isFloating(diff.tensor.dtype))
+        row.maxUlp = diff.maxUlp;
     row.relativeNorm = diff.relativeNorm;
     return row;
 }

@@ -36,6 +36,14 @@ bool isNumber(Dtype dtype) noexcept
     return withNumbers(dtype, nothing, nothing);
 }
 
+bool isFloating(Dtype dtype) noexcept
+{
+    bool floating = false;
+    withNumbers(
+        dtype, [&](auto) { floating = true; }, [](auto) {});
+    return floating;
+}
+
 DiffMoments scalarMoments(ByteSpan before, ByteSpan after, Dtype dtype) noexcept
 {
     assert(before.size() == after.size() && before.size() * 8 % bitsOf(dtype) == 0);

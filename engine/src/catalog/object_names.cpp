@@ -3,12 +3,15 @@
 #include "base/percent_code.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 
 namespace deltascope {
 
 namespace {
+
+constexpr std::string_view FileScheme = "file://";
 
 /// Where the path of a source ends: behind it are options of the store.
 std::size_t endOfPath(const std::string& source) { return std::min(source.find('?'), source.size()); }
@@ -43,15 +46,41 @@ std::string oneDown(const std::string& source, std::string_view folder)
     return path + (path.ends_with('/') ? "" : "/") + encoded(source, folder) + source.substr(end);
 }
 
+/// The file of this machine that a name leads to through links. Nothing: it is the file itself.
+std::optional<ObjectName> behindLinks(const ObjectName& name)
+{
+    if (!name.source.starts_with(FileScheme))
+        return std::nullopt;
+    const auto folder = percentDecode(std::string_view(name.source).substr(FileScheme.size()));
+    if (!folder)
+        return std::nullopt;
+    const std::string path = *folder + (folder->ends_with('/') ? "" : "/") + name.key;
+    std::error_code failed;
+    const std::filesystem::path file = std::filesystem::canonical(path, failed);
+    if (failed || file == path)
+        return std::nullopt;
+    return ObjectName { std::string(FileScheme) + percentEncode(file.parent_path().string(), "/"),
+                        file.filename().string() };
+}
+
+void addNames(std::vector<ObjectName>& names, const ObjectName& name)
+{
+    names.push_back(name);
+    for (std::optional<ObjectName> up = oneUp(name); up; up = oneUp(*up))
+        names.push_back(*up);
+    for (std::size_t slash = name.key.find('/'); slash != std::string::npos; slash = name.key.find('/', slash + 1))
+        names.push_back(
+            { oneDown(name.source, std::string_view(name.key).substr(0, slash)), name.key.substr(slash + 1) });
+}
+
 }
 
 std::vector<ObjectName> namesOf(const std::string& source, const std::string& key)
 {
-    std::vector<ObjectName> names { { source, key } };
-    for (std::optional<ObjectName> up = oneUp(names.front()); up; up = oneUp(*up))
-        names.push_back(*up);
-    for (std::size_t slash = key.find('/'); slash != std::string::npos; slash = key.find('/', slash + 1))
-        names.push_back({ oneDown(source, std::string_view(key).substr(0, slash)), key.substr(slash + 1) });
+    std::vector<ObjectName> names;
+    addNames(names, { source, key });
+    if (const std::optional<ObjectName> file = behindLinks(names.front()))
+        addNames(names, *file);
     return names;
 }
 

@@ -14,7 +14,8 @@ struct ObjectName {
 };
 
 /// Every name of one object, whichever folder around it is opened as a source: "run" and "deltas/x" is "run/deltas" and
-/// "x" as well. The name that was given stands first.
+/// "x" as well; and where it is a link, or below one, every name of the file that it leads to. The name that was given
+/// stands first.
 std::vector<ObjectName> namesOf(const std::string& source, const std::string& key);
 
 } // namespace deltascope

@@ -1,4 +1,5 @@
 #include "catalog/object_names.h"
+#include "catalog/sights.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/rewritten_parts.h"
 
@@ -27,16 +28,15 @@ struct Place {
 std::optional<Error> changeOf(const std::vector<Sight>& sights, const ObjectInfo& object, const std::string& where,
                               std::optional<std::int64_t> step)
 {
-    const auto trusted = std::find_if(sights.rbegin(), sights.rend(), [](const Sight& sight) { return sight.trusted; });
-    if (trusted == sights.rend())
+    const Sight* const trusted = trustedSight(sights);
+    if (!trusted)
         return std::nullopt;
-    const auto same = std::find_if(sights.rbegin(), sights.rend(),
-                                   [&](const Sight& sight) { return sight.identity == object.identity; });
-    if (trusted->sizeBytes != object.sizeBytes || (same != sights.rend() && same->xxh3 != trusted->xxh3))
+    const Sight* const same = sightUnder(sights, object.identity);
+    if (trusted->sizeBytes != object.sizeBytes || (same && same->xxh3 != trusted->xxh3))
         return Error { Code::Rewritten,
                        "the object was rewritten since it was first seen: what is shown of it is not what is on record",
                        where, step, "verify compares all objects of the run with the record" };
-    if (same != sights.rend())
+    if (same)
         return std::nullopt;
     return Error { Code::Unproven,
                    "the object was written again since it was first seen, or copied, and its bytes were not compared "

@@ -1,5 +1,6 @@
 #include "check_objects.h"
 
+#include "catalog/sights.h"
 #include "deltascope/engine/parallel.h"
 #include "format/common/read_chunks.h"
 #include "replay/object_reads.h"
@@ -119,9 +120,9 @@ private:
             return {};
         }
         DS_TRY(const std::vector<Records::Sight> sights, std::move(found));
-        const auto known = std::find_if(sights.rbegin(), sights.rend(),
-                                        [&](const Records::Sight& sight) { return sight.identity == object.identity; });
-        if (known != sights.rend() && known->xxh3 != digest.xxh3) {
+        const Records::Sight* const known = sightUnder(sights, object.identity);
+        const bool isKnown = known && known->hasDigest();
+        if (isKnown && known->xxh3 != digest.xxh3) {
             findings.problems.push_back(
                 Error { Code::Digest,
                         fmt::format("its bytes have digest {}, at first sight they had {}, and neither size nor "
@@ -132,9 +133,8 @@ private:
                         {} });
             return {};
         }
-        const auto trusted =
-            std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
-        const bool asTrusted = trusted == sights.rend() || trusted->xxh3 == digest.xxh3;
+        const Records::Sight* const trusted = trustedSight(sights);
+        const bool asTrusted = !trusted || trusted->xxh3 == digest.xxh3;
         if (!asTrusted && !m_acceptRewritten)
             findings.problems.push_back(
                 Error { Code::Rewritten,
@@ -144,10 +144,10 @@ private:
                         version.step,
                         {} });
         const bool trust = asTrusted || m_acceptRewritten;
-        const bool lacksLeaves = known != sights.rend() && known->leaves.empty() && !digest.leaves.empty();
+        const bool lacksLeaves = isKnown && known->leaves.empty() && !digest.leaves.empty();
         const auto here = m_here.find(object.key);
         const bool isSeenHere = here != m_here.end() && here->second.identity == object.identity;
-        if (!isSeenHere || known == sights.rend() || lacksLeaves || (trust && !known->trusted))
+        if (!isSeenHere || !isKnown || lacksLeaves || (trust && !known->trusted))
             findings.sights.emplace_back(object.key, sightOf(object, digest, trust));
         return {};
     }
@@ -162,9 +162,8 @@ private:
         if (!sights && sights.error().code == Code::Catalog)
             return {}; // told of the source's own object, or where the mirror is read in its place
         DS_CHECK(sights);
-        const auto trusted =
-            std::find_if(sights->rbegin(), sights->rend(), [](const Records::Sight& sight) { return sight.trusted; });
-        if (trusted != sights->rend() && trusted->xxh3 != digest.xxh3)
+        const Records::Sight* const trusted = trustedSight(*sights);
+        if (trusted && trusted->xxh3 != digest.xxh3)
             findings.problems.push_back(Error { &form == &version ? Code::Rewritten : Code::Mirror,
                                                 std::string(UnlikeRecord), object.key, version.step,
                                                 "fetch the object again from where it was published" });

@@ -28,6 +28,10 @@ std::unique_ptr<PairBatches> compareBlocks(const Backend& backend, TensorDiff& d
     if (!isNumber(dtype))
         return PairBatches::atOnce([&backend, &diff, dtype](ByteSpan a, ByteSpan b) -> Result<void> {
             diff.different += countDifferent(backend, a, b, dtype);
+            if (bitsOf(dtype) % 8 == 0) { // others have no NaN
+                diff.notFinite.a += backend.countNan(a, dtype);
+                diff.notFinite.b += backend.countNan(b, dtype);
+            }
             return {};
         });
     return backend.measure(dtype, [&](const DiffMoments& moments) {

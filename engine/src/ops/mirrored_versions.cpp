@@ -1,5 +1,6 @@
 #include "mirrored_versions.h"
 
+#include "catalog/sights.h"
 #include "store/mirrored_store.h"
 
 #include <algorithm>
@@ -189,9 +190,8 @@ private:
         if (!sights && sights.error().code == Code::Catalog)
             return Size();
         DS_CHECK(sights);
-        const auto trusted =
-            std::find_if(sights->rbegin(), sights->rend(), [](const Records::Sight& sight) { return sight.trusted; });
-        return trusted == sights->rend() ? Size() : Size(trusted->sizeBytes);
+        const Records::Sight* const trusted = trustedSight(*sights);
+        return trusted ? Size(trusted->sizeBytes) : Size();
     }
 
     std::vector<VersionObjects>& m_versions;

@@ -1,8 +1,7 @@
 #include "recorded_bytes.h"
 
+#include "catalog/sights.h"
 #include "format/common/read_chunks.h"
-
-#include <algorithm>
 
 namespace deltascope {
 
@@ -21,9 +20,8 @@ Result<RecordedBytes> compareWithRecord(Workbench& bench, const ObjectStore& sto
                                         TaskContext& task, bool* touched)
 {
     DS_TRY(const std::vector<Records::Sight> sights, bench.records->sights(store.uri(), object.key));
-    const auto trusted =
-        std::find_if(sights.rbegin(), sights.rend(), [](const Records::Sight& sight) { return sight.trusted; });
-    if (trusted == sights.rend())
+    const Records::Sight* const trusted = trustedSight(sights);
+    if (!trusted)
         return RecordedBytes::Unknown;
     if (trusted->identity == object.identity)
         return RecordedBytes::Same;

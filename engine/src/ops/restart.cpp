@@ -1,5 +1,6 @@
 #include "restart.h"
 
+#include "catalog/sights.h"
 #include "lineage/claims.h"
 
 #include <algorithm>
@@ -62,7 +63,8 @@ template <class Is> const Records::Sight* newest(const std::vector<Records::Sigh
 
 const Records::Sight* sightNow(const std::vector<Records::Sight>& sights, const ObjectInfo& object)
 {
-    return newest(sights, [&](const Records::Sight& sight) { return sight.identity == object.identity; });
+    const Records::Sight* const now = sightUnder(sights, object.identity);
+    return now && now->hasDigest() ? now : nullptr;
 }
 
 AgainstRecord compareWithTrusted(const std::vector<Records::Sight>& sights, const ObjectInfo& object,

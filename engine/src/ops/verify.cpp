@@ -161,6 +161,34 @@ bool hasDamagedForm(const Version& version)
     return false;
 }
 
+bool holds(const Version& version, std::string_view key)
+{
+    for (std::size_t form = 0; form < version.forms(); ++form) {
+        const std::vector<ObjectInfo>& objects = version.objectsOf(form).objects;
+        if (std::any_of(objects.begin(), objects.end(), [key](const ObjectInfo& object) { return object.key == key; }))
+            return true;
+    }
+    return false;
+}
+
+/// What the records say against objects whose bytes nobody compares. What concerns no version becomes one of `others`.
+void addSeenChanges(const Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
+                    std::vector<Error>& others)
+{
+    for (Error& change : changedSinceSeen(bench, run)) {
+        bool concernsVersion = false;
+        for (std::size_t i = 0; change.step && i < run.versions.size(); ++i) {
+            if (!holds(run.versions[i], change.where))
+                continue;
+            concernsVersion = true;
+            if (i >= first && i - first < findings.size())
+                findings[i - first].problems.push_back(change);
+        }
+        if (!concernsVersion)
+            others.push_back(std::move(change));
+    }
+}
+
 /// Digest of the state of one version; the strong root needs every byte of it.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
@@ -209,6 +237,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
     if (options.level >= 2 && bench.records)
         DS_CHECK(bench.records->check());
     std::vector<Error> restarts;
+    std::vector<Error> otherChanges;
     std::vector<ObjectFindings> findings(last - first + 1);
     if (options.level >= 1)
         DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
@@ -227,6 +256,8 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         }
     }
 
+    if (options.level < 2)
+        addSeenChanges(bench, run, first, findings, otherChanges);
     if (options.level >= 2 && bench.records) { // with what was read just now
         DS_TRY(const auto onRecord, bench.records->objects(run.store->uri()));
         noteRepeatedFiles(run, onRecord);
@@ -335,6 +366,7 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
     }
     report.problems = run.problems;
     report.problems.insert(report.problems.end(), restarts.begin(), restarts.end());
+    report.problems.insert(report.problems.end(), otherChanges.begin(), otherChanges.end());
     if (missesVersions(run))
         report.verdict = std::max(report.verdict, Verdict::Incomplete);
     DS_TRY(std::optional<Error> lost, lostPublications(run, task));

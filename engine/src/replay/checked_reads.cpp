@@ -1,9 +1,11 @@
 #include "replay/checked_reads.h"
 
+#include "catalog/sights.h"
 #include "deltascope/base/hex.h"
 #include "deltascope/engine/parallel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 
 namespace deltascope {
@@ -119,9 +121,24 @@ Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads,
     const bool asListed = now && now->identity == reads.object().identity;
     Error error = outcome.error().code == Code::Rewritten || asListed ? outcome.error() : reads.changed().value();
     const std::lock_guard lock(m_mutex);
+    if (!m_failure && asListed && error.code == Code::Rewritten)
+        recordDifference(reads);
     if (!m_failure)
         m_failure = error;
     return fail(std::move(error));
+}
+
+/// So that everybody knows it who does not read the object. The read fails in any case: without the record, the next
+/// one finds the difference again.
+void CheckedStore::recordDifference(const ObjectReads& reads) const
+{
+    if (!m_records || reads.expected().ofMirror)
+        return;
+    const ObjectInfo& object = reads.object();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const std::int64_t nowUs = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    static_cast<void>(
+        m_records->add(uri(), { { object.key, { object.identity, object.sizeBytes, {}, nowUs, false, {} } } }));
 }
 
 Result<void> CheckedStore::expectNoFailure() const
@@ -134,9 +151,9 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
                                                        TaskContext& task)
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
-    reads->m_source = std::make_shared<CheckedStore>(run.store, rules.replaced);
+    reads->m_source = std::make_shared<CheckedStore>(run.store, rules);
     if (plan.fromExternalBase) {
-        reads->m_base = std::make_shared<CheckedStore>(run.base->store, rules.replaced);
+        reads->m_base = std::make_shared<CheckedStore>(run.base->store, rules);
         DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, true, task));
     }
     for (const PlanLink& link : plan.links) {
@@ -150,7 +167,7 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr
                                                            TaskContext& task)
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
-    reads->m_source = std::make_shared<CheckedStore>(store, rules.replaced);
+    reads->m_source = std::make_shared<CheckedStore>(store, rules);
     const std::string where = store->uri() + "/" + object.key;
     ExpectedLeaves expected;
     if (rules.records) {
@@ -167,7 +184,7 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofObjects(std::shared_ptr<co
                                                               const ReadRules& rules, TaskContext& task)
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
-    reads->m_source = std::make_shared<CheckedStore>(std::move(store), rules.replaced);
+    reads->m_source = std::make_shared<CheckedStore>(std::move(store), rules);
     DS_CHECK(reads->addAll(*reads->m_source, objects, isOutside, task));
     return reads;
 }
@@ -211,23 +228,22 @@ Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const 
         return expected;
     }
     const std::vector<Sight>& sights = *found;
-    const auto same = std::find_if(sights.rbegin(), sights.rend(),
-                                   [&](const Sight& sight) { return sight.identity == object.identity; });
-    if (same != sights.rend())
+    const Sight* const same = sightUnder(sights, object.identity);
+    if (same)
         expected.sameIdentity = leavesOf(*same, sights);
-    const auto trusted = std::find_if(sights.rbegin(), sights.rend(), [](const Sight& sight) { return sight.trusted; });
-    if (trusted == sights.rend())
+    const Sight* const trusted = trustedSight(sights);
+    if (!trusted)
         return expected;
     expected.trustedIdentity = trusted->identity;
 
-    bool rewritten = trusted->sizeBytes != object.sizeBytes || (same != sights.rend() && same->xxh3 != trusted->xxh3);
+    bool rewritten = trusted->sizeBytes != object.sizeBytes || (same && same->xxh3 != trusted->xxh3);
     if (!rewritten)
         expected.trusted = leavesOf(*trusted, sights);
     const bool asWholeOnly = !rewritten && expected.trusted.empty() && object.sizeBytes > 0;
     const bool isRefused = !m_rules.acceptRewritten || ofMirror;
-    if (asWholeOnly && same == sights.rend() && !isRefused && m_rules.replaced == Replaced::Fails)
+    if (asWholeOnly && !same && !isRefused && m_rules.replaced == Replaced::Fails)
         return expected; // facts are learned of what is there now
-    if (asWholeOnly && same == sights.rend()) { // who wrote it anew cannot be told from who copied it, but by its bytes
+    if (asWholeOnly && !same) { // who wrote it anew cannot be told from who copied it, but by its bytes
         DS_TRY(WholeDigest now, digestWhole(store, object, task));
         rewritten = now.xxh3 != trusted->xxh3;
         expected.trusted = rewritten ? std::vector<Digest128>() : std::move(now.leaves);

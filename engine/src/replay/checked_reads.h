@@ -17,9 +17,10 @@ namespace deltascope {
 /// A store whose reads of some objects are taken down and compared with what is on record. Everything else passes.
 class CheckedStore final : public ReadOnlyStore {
 public:
-    CheckedStore(std::shared_ptr<const ObjectStore> below, Replaced replaced)
+    CheckedStore(std::shared_ptr<const ObjectStore> below, const ReadRules& rules)
         : ReadOnlyStore(std::move(below))
-        , m_replaced(replaced)
+        , m_replaced(rules.replaced)
+        , m_records(rules.records)
     {
     }
     /// Before the first read.
@@ -44,8 +45,10 @@ public:
 
 private:
     Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
+    void recordDifference(const ObjectReads& reads) const;
 
     const Replaced m_replaced;
+    Records* const m_records; ///< null: nothing is on record
     mutable std::mutex m_mutex; ///< guards m_failure
     mutable std::optional<Error> m_failure; ///< of the first comparison that failed
     std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>> m_reads;

@@ -103,6 +103,8 @@ public:
 
 /// Whether the elements are numbers with a sign and a distance, as moments() needs them.
 bool isNumber(Dtype dtype) noexcept;
+/// Of these, those with distances of bit patterns (DiffMoments::maxUlp).
+bool isFloating(Dtype dtype) noexcept;
 
 /// Elements whose bits differ between two equally long blocks, of any type; those of 4 or 6 bits are packed from the
 /// low bit up.

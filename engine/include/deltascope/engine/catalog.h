@@ -89,13 +89,17 @@ public:
     struct Sight {
         std::string identity;
         std::uint64_t sizeBytes = 0;
-        std::string xxh3; ///< lower-case hex over the object's bytes
+        /// Lower-case hex over the object's bytes. Empty where a part was read that differs from the bytes trusted
+        /// before: the others are not known.
+        std::string xxh3;
         std::int64_t seenUs = 0;
         /// False for bytes that differ from those trusted before, until a user accepts them.
         bool trusted = true;
         /// XXH3-128 of every LeafBytes from byte 0 on. Empty in what version 0.1 has seen, and of an empty object: such
         /// a sight can only be compared with the whole object.
         std::vector<Digest128> leaves;
+
+        bool hasDigest() const noexcept { return !xxh3.empty(); }
     };
     /// Every sight of an object, oldest first, whichever folder around it was opened as the source. Errors: Catalog (a
     /// row of this object is damaged, and no sight that a user trusted later stands behind it).

@@ -25,6 +25,36 @@ template <class Rows, class Of> DiffTable::Column countColumn(const QString& tit
              [rows, of](std::size_t row) { return static_cast<double>(of(rows(row))); } };
 }
 
+/// The same of counts that may be missing.
+template <class Rows, class Of> DiffTable::Column measuredColumn(const QString& title, const Rows& rows, Of of)
+{
+    return { title,
+             [rows, of](std::size_t row) {
+                 const std::optional<std::uint64_t> count = of(rows(row));
+                 return count ? exactText(*count) : unknownText();
+             },
+             [rows, of](std::size_t row) {
+                 const std::optional<std::uint64_t> count = of(rows(row));
+                 return count ? static_cast<double>(*count) : -1.0;
+             } };
+}
+
+/// The same of small numbers that may be missing.
+template <class Rows, class Of> DiffTable::Column smallColumn(const QString& title, const Rows& rows, Of of)
+{
+    return { title,
+             [rows, of](std::size_t row) {
+                 const std::optional<double> number = of(rows(row));
+                 return number ? smallText(*number) : unknownText();
+             },
+             [rows, of](std::size_t row) { return of(rows(row)).value_or(-1.0); } };
+}
+
+std::optional<std::uint64_t> ifMeasured(const app::TensorDiffView& tensor, std::uint64_t count)
+{
+    return tensor.maxAbs ? std::optional(count) : std::nullopt;
+}
+
 template <class Rows> DiffTable::Column nameColumn(const Rows& rows)
 {
     return { tr("tensor"), [rows](std::size_t row) { return shortened(safeName(rows(row).name)); }, nullptr, false };
@@ -52,7 +82,7 @@ const app::TensorDiffView* largestDifference(const app::DiffView& diff)
 {
     const auto most = std::max_element(diff.tensors.begin(), diff.tensors.end(),
                                        [](const auto& x, const auto& y) { return x.maxAbs < y.maxAbs; });
-    return most == diff.tensors.end() ? nullptr : &*most;
+    return most == diff.tensors.end() || !most->maxAbs ? nullptr : &*most;
 }
 
 DiffTable::Content differentTensors(DiffPointer diff)
@@ -93,19 +123,15 @@ DiffTable::Content differentTensors(DiffPointer diff)
                                     return tensor.touched ? shareOrZero(*tensor.touched, tensor.elements) : -1.0;
                                 } });
     content.columns.back().tip = tr("By the deltas between A and B, also where a value came back");
-    content.columns.push_back({ tr("max |Δ|"), [rows](std::size_t row) { return smallText(rows(row).maxAbs); },
-                                [rows](std::size_t row) { return rows(row).maxAbs; } });
-    content.columns.push_back({ tr("relative L2"),
-                                [rows](std::size_t row) {
-                                    const Row& tensor = rows(row);
-                                    return tensor.relativeNorm ? smallText(*tensor.relativeNorm) : unknownText();
-                                },
-                                [rows](std::size_t row) { return rows(row).relativeNorm.value_or(-1.0); } });
+    content.columns.push_back(smallColumn(tr("max |Δ|"), rows, [](const Row& row) { return row.maxAbs; }));
+    content.columns.push_back(smallColumn(tr("relative L2"), rows, [](const Row& row) { return row.relativeNorm; }));
     content.columns.back().tip = tr("L2 norm of B − A over that of A");
-    content.columns.push_back(countColumn(tr("max ULP"), rows, [](const Row& row) { return row.maxUlp; }));
+    content.columns.push_back(measuredColumn(tr("max ULP"), rows, [](const Row& row) { return row.maxUlp; }));
     content.columns.back().tip = tr("Representable numbers between the values, at most");
-    content.columns.push_back(countColumn(tr("sign flips"), rows, [](const Row& row) { return row.signFlips; }));
-    content.columns.push_back(countColumn(tr("NaN"), rows, [](const Row& row) { return row.nanInvolved; }));
+    content.columns.push_back(
+        measuredColumn(tr("sign flips"), rows, [](const Row& row) { return ifMeasured(row, row.signFlips); }));
+    content.columns.push_back(
+        measuredColumn(tr("NaN"), rows, [](const Row& row) { return ifMeasured(row, row.nanInvolved); }));
     content.columns.back().tip = tr("Different elements of which one is no number");
     return content;
 }

@@ -108,14 +108,6 @@ QString partText(const app::DiffView& diff, std::uint64_t part, std::uint64_t al
 
 }
 
-QString notFiniteText(const app::DiffView& diff)
-{
-    if (diff.notFiniteA + diff.notFiniteB == 0)
-        return {};
-    return QStringLiteral("NaN or infinite: %1 of the elements of A, %2 of B; the relative L2 leaves them out")
-        .arg(exactText(diff.notFiniteA), exactText(diff.notFiniteB));
-}
-
 DiffReport makeReport(const app::DiffView& diff, const QString& run, const QString& a, const QString& b)
 {
     DiffReport report;
@@ -134,8 +126,8 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
         { QStringLiteral("another shape or dtype"), exactText(diff.reshaped.size()) },
         { QStringLiteral("bytes compared"), exactText(diff.bytesCompared) },
     };
-    if (const QString text = notFiniteText(diff); !text.isEmpty())
-        report.facts.push_back({ QStringLiteral("not finite"), text });
+    if (const std::string text = app::notFiniteText(diff); !text.empty())
+        report.facts.push_back({ QStringLiteral("not finite"), QString::fromStdString(text) });
     for (const app::FormDifferenceView& form : diff.forms)
         report.facts.push_back({ QStringLiteral("compared as"), safeName(form.text) });
     if (!diff.settings.empty())
@@ -154,12 +146,14 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     };
     std::stable_sort(tensors.begin(), tensors.end(),
                      [&](const auto* x, const auto* y) { return share(*x) > share(*y); });
+    const QJsonValue Null(QJsonValue::Null);
+    const auto orNull = [&](const std::optional<double>& value) { return value ? QJsonValue(*value) : Null; };
     for (const app::TensorDiffView* tensor : tensors)
         report.rows.push_back(
             { safeName(tensor->name), safeName(tensor->dtype), shapeText(tensor->shape), number(tensor->elements),
-              number(tensor->different), tensor->touched ? number(*tensor->touched) : QJsonValue(QJsonValue::Null),
-              tensor->maxAbs, tensor->relativeNorm ? QJsonValue(*tensor->relativeNorm) : QJsonValue(QJsonValue::Null),
-              number(tensor->maxUlp), number(tensor->signFlips), number(tensor->nanInvolved) });
+              number(tensor->different), tensor->touched ? number(*tensor->touched) : Null, orNull(tensor->maxAbs),
+              orNull(tensor->relativeNorm), tensor->maxUlp ? number(*tensor->maxUlp) : Null,
+              tensor->maxAbs ? number(tensor->signFlips) : Null, tensor->maxAbs ? number(tensor->nanInvolved) : Null });
     return report;
 }
 

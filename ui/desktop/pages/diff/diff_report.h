@@ -20,9 +20,6 @@ struct DiffReport {
     QByteArray markdown() const; ///< facts and the first 20 rows
 };
 
-/// How many elements of each side are NaN or infinite. Empty: none is.
-QString notFiniteText(const app::DiffView& diff);
-
 /// `a`, `b`: as they are shown; `run`: for the name of the file.
 DiffReport makeReport(const app::DiffView& diff, const QString& run, const QString& a, const QString& b);
 DiffReport makeReport(const app::TouchedView& touched, const QString& run);

@@ -110,7 +110,7 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
                                  : tr("%1 equal").arg(exactText(view.tensorsTotal - view.tensorsDifferent)) } }),
                 tile(tr("Elements different"), percentQuantity(shareIfAny(view.elementsDifferent, view.elementsTotal)),
                      std::move(elements)),
-                tile(tr("max |Δ|"), { largest ? smallText(largest->maxAbs) : unknownText(), {} },
+                tile(tr("max |Δ|"), { largest ? smallText(*largest->maxAbs) : unknownText(), {} },
                      { { largest ? shortened(safeName(largest->name), NameInTile) : QString() } }),
                 tile(tr("Relative L2"), { view.relativeNorm ? smallText(*view.relativeNorm) : unknownText(), {} },
                      { { tr("B − A over A") } }),
@@ -122,8 +122,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
     QStringList notes;
     if (nothing)
         notes << QStringLiteral("⚠ ") + QString::fromStdString(app::nothingComparedText(view));
-    if (const QString text = notFiniteText(view); !text.isEmpty())
-        notes << QStringLiteral("⚠ ") + text;
+    if (const std::string text = app::notFiniteText(view); !text.empty())
+        notes << QStringLiteral("⚠ ") + QString::fromStdString(text);
     for (const app::FormDifferenceView& form : view.forms)
         notes << QStringLiteral("⚠ ") + safeName(form.text);
     if (!view.settings.empty())

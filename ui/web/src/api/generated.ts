@@ -561,8 +561,8 @@ export interface TensorDiff {
   nan_involved: number;
   not_finite_a: number; // NaN or infinite elements
   not_finite_b: number;
-  max_abs: number | null; // null: it is infinite
-  max_ulp: number;
+  max_abs: number | null; // null: no distances are measured of this dtype, no signs and no NaN
+  max_ulp: number | null; // null: of integers, and where no distances are measured
   relative_norm: number | null; // L2 of B − A over that of A; null: no element that differs is finite
 }
 

@@ -93,8 +93,8 @@ struct TensorDiffView {
     std::uint64_t signFlips = 0;
     std::uint64_t nanInvolved = 0;
     std::uint64_t notFiniteA = 0, notFiniteB = 0; ///< NaN or infinite elements
-    double maxAbs = 0;
-    std::uint64_t maxUlp = 0;
+    std::optional<double> maxAbs; ///< over finite distances; nothing: of this dtype none is measured
+    std::optional<std::uint64_t> maxUlp; ///< of floating types
     std::optional<double> relativeNorm; ///< as in TensorDiff
 };
 /// A tensor whose dtype or shape differs between A and B.
@@ -158,6 +158,9 @@ struct DigestCheckView {
 /// Why not one tensor was compared: "no tensor of A is one of B: nothing was compared". Empty: some were.
 std::string nothingComparedText(const DiffView& diff);
 std::string nothingComparedText(const DigestCheckView& check);
+
+/// How many elements of each side are NaN or infinite, and what leaves them out. Empty: none is.
+std::string notFiniteText(const DiffView& diff);
 
 /// "lora_alpha is 8 in A and 32 in B; r is 8 in A and 16 in B". Empty: no setting differs.
 std::string settingsText(const DiffView& diff);

@@ -8,15 +8,16 @@ import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
-import { norm, notFinite, reportOf, share, small } from './comparison';
+import { norm, notFinite, reportOf, share } from './comparison';
 import { ExportMenu } from './ExportMenu';
 import { useOpenBlocks, type Pair } from './pair';
 import { Share } from './Share';
 
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
-/** JSON has no infinity: it is null. */
-const maxAbs = (row: TensorDiff): number => row.max_abs ?? Infinity;
+/** Null: of this dtype nothing is measured. */
+const ifMeasured = (row: TensorDiff, n: number): number | null => (row.max_abs === null ? null : n);
+const exactOr = (n: number | null): string => (n === null ? unknown : exact(n));
 
 const COLUMNS: Column<TensorDiff>[] = [
   { id: 'name', head: 'tensor', cell: (row) => <Name text={row.name} />, key: (row) => row.name },
@@ -24,11 +25,11 @@ const COLUMNS: Column<TensorDiff>[] = [
   { id: 'dtype', head: 'dtype', cell: (row) => row.dtype, key: (row) => row.dtype, narrow: true },
   { id: 'different', head: 'different', cell: (row) => <Share of={share(row)} />, key: share, number: true, width: '200px' },
   { id: 'touched', head: 'touched', cell: (row) => percent(touchedShare(row)), key: touchedShare, number: true, narrow: true },
-  { id: 'abs', head: 'max |Δ|', cell: (row) => small(maxAbs(row)), key: maxAbs, number: true },
+  { id: 'abs', head: 'max |Δ|', cell: (row) => norm(row.max_abs), key: (row) => row.max_abs, number: true },
   { id: 'l2', head: 'relative L2', cell: (row) => norm(row.relative_norm), key: (row) => row.relative_norm, number: true },
-  { id: 'ulp', head: 'max ULP', cell: (row) => exact(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
-  { id: 'flips', head: 'sign flips', cell: (row) => exact(row.sign_flips), key: (row) => row.sign_flips, number: true, narrow: true },
-  { id: 'nan', head: 'NaN', cell: (row) => exact(row.nan_involved), key: (row) => row.nan_involved, number: true, narrow: true },
+  { id: 'ulp', head: 'max ULP', cell: (row) => exactOr(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
+  { id: 'flips', head: 'sign flips', cell: (row) => exactOr(ifMeasured(row, row.sign_flips)), key: (row) => ifMeasured(row, row.sign_flips), number: true, narrow: true },
+  { id: 'nan', head: 'NaN', cell: (row) => exactOr(ifMeasured(row, row.nan_involved)), key: (row) => ifMeasured(row, row.nan_involved), number: true, narrow: true },
 ];
 
 const RESHAPED: Column<Diff['changed_dtype_or_shape'][number]>[] = [
@@ -36,6 +37,11 @@ const RESHAPED: Column<Diff['changed_dtype_or_shape'][number]>[] = [
   { id: 'a', head: 'in A', cell: (row) => `${row.dtype_a}, ${shape(row.shape_a)}` },
   { id: 'b', head: 'in B', cell: (row) => `${row.dtype_b}, ${shape(row.shape_b)}` },
 ];
+
+/** Null: of none a distance is measured. */
+function largestOf(rows: TensorDiff[]): TensorDiff | null {
+  return rows.reduce<TensorDiff | null>((most, row) => (row.max_abs !== null && row.max_abs > (most?.max_abs ?? -1) ? row : most), null);
+}
 
 type Part = 'tensors' | 'only' | 'reshaped';
 
@@ -64,7 +70,7 @@ export function DiffResult({ pair, diff, again }: Props) {
     );
   }
   const nothing = diff.nothing_compared !== null;
-  const largest = diff.tensors.reduce<TensorDiff | null>((most, row) => (most === null || maxAbs(row) > maxAbs(most) ? row : most), null);
+  const largest = largestOf(diff.tensors);
   return (
     <>
       <dl class="kpis">
@@ -78,7 +84,7 @@ export function DiffResult({ pair, diff, again }: Props) {
             : `${count(diff.elements_different)}, touched ${percent(diff.elements_touched / diff.elements_total)}`}
         />
         <Kpi
-          label="max |Δ|" value={{ value: largest === null ? unknown : small(maxAbs(largest)), unit: '' }}
+          label="max |Δ|" value={{ value: largest === null ? unknown : norm(largest.max_abs), unit: '' }}
           context={largest === null ? unknown : <Name text={largest.name} limit={36} />}
         />
         <Kpi label="Relative L2" value={{ value: norm(diff.relative_norm), unit: '' }} context="B − A over A" />

@@ -10,8 +10,9 @@ export const small = (x: number): string => (x === 0 ? '0' : x === Infinity ? 'â
 export const norm = (x: number | null): string => (x === null ? unknown : small(x));
 
 /** Empty: every element is finite. */
-export function notFinite({ not_finite_a: a, not_finite_b: b }: Diff): string {
-  return a + b === 0 ? '' : `NaN or infinite: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; the relative L2 leaves them out`;
+export function notFinite({ not_finite_a: a, not_finite_b: b, form_differences: forms }: Diff): string {
+  const rounded = forms.some(({ kind }) => kind === 'dtypes') ? ' as rounded, which makes values infinite that are too large for the narrower dtype' : '';
+  return a + b === 0 ? '' : `NaN or infinite${rounded}: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; max |Î”| and the relative L2 leave them out`;
 }
 
 type Fact = Report['facts'][number];
@@ -43,7 +44,7 @@ export function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
     columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'relative_l2', 'max_ulp', 'sign_flips', 'nan_involved'],
     rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
       row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
-      row.relative_norm, row.max_ulp, row.sign_flips, row.nan_involved,
+      row.relative_norm, row.max_ulp, row.max_abs === null ? null : row.sign_flips, row.max_abs === null ? null : row.nan_involved,
     ]),
   };
 }
