@@ -27,8 +27,8 @@ SERVERS = ["versitygw", "local_cas_server"]
 LONG_SERVERS = ["minio", "moto"]
 JOBS = 2 * (os.cpu_count() or 1)  # of tests: more than half of their time is waiting
 SANITIZED = ["asan", "tsan"]
-# Suites with one thread have no races; they take a seventh of the time of all.
-ONE_THREAD = "Diff(Apply|Backend|Moments)Conformance|StatisticsOf"
+# Suites with one thread have no races; they take a seventh of the time of all. Threads of a device have suites of their own.
+ONE_THREAD = "(Backend|DiffApply|DiffMoments|ElementCounts)Conformance|StatisticsOf"
 FILES_ALONE = """cmake --preset clang -DDELTASCOPE_WITH_WEB=OFF > build/clang.log &&
     exec python3 -B tests/architecture/compile_alone.py build/clang"""
 
