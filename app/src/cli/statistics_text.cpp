@@ -151,7 +151,7 @@ std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& sty
     text += fmt::format("  first changed  {}  ({})\n", firstText(view.changed, view.stepsRead),
                         view.onBase ? "from what the base holds" : fmt::format("from what step {} holds", view.begin));
     if (!view.nan)
-        text += fmt::format("  first NaN      not known: elements of {} stand for no single numbers\n", view.dtype);
+        text += fmt::format("  first NaN      not known: values of dtype {} are not measured\n", view.dtype);
     else
         text += fmt::format("  first NaN      {}\n",
                             view.nanInBase ? "in the base already" : firstText(*view.nan, view.stepsRead));

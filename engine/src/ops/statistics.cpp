@@ -21,8 +21,8 @@ Result<void> expectNumbers(const TensorInfo& tensor)
 {
     if (statisticsPasses(tensor.dtype) > 0)
         return {};
-    return fail(Code::Unsupported, fmt::format("elements of type {} stand for no single numbers", word(tensor.dtype)),
-                tensor.name);
+    return fail(Code::Unsupported, fmt::format("values of dtype {} are not measured", word(tensor.dtype)), tensor.name,
+                "diff counts the elements that differ");
 }
 
 Result<const TensorInfo*> findNumbers(const State& state, std::string_view name)
