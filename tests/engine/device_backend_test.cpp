@@ -16,18 +16,10 @@
 #include <vector>
 
 // The module for CUDA devices and the backend over it. What the backend computes is compared with the scalar one in
-// backend_test.cpp, moments_test.cpp and diff_apply_test.cpp; here: batches, hashes, devices that fail.
+// backend_test.cpp, moments_test.cpp and diff_apply_test.cpp; here: batches, devices that fail.
 
 namespace deltascope::device_module_test {
 namespace {
-
-/// The backends of the processor that this machine has.
-std::vector<std::shared_ptr<const Backend>> processors()
-{
-    std::vector<std::shared_ptr<const Backend>> all = Backends::builtin().all();
-    std::erase_if(all, [](const auto& backend) { return !backend->isSupportedHere(); });
-    return all;
-}
 
 TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
 {
@@ -160,34 +152,6 @@ TEST_F(DeviceModuleTest, MomentsOfATensorOfSeveralBlocksAreThoseOfEachBlock)
                                   Dtype::BF16));
     }
     EXPECT_EQ(moments[4], scalar->moments(ByteSpan(after).first(200), ByteSpan(before).first(200), Dtype::BF16));
-}
-
-TEST_F(DeviceModuleTest, LeavesHaveTheHashOfTheLibrary)
-{
-    std::mt19937_64 random(3);
-    OpenModule module;
-    const std::size_t sizes[] = { 241,   256,  257,  1023, 1024, 1025, 2048, 2049,    4096,         65536,
-                                  65599, 1000, 1088, 1087, 1089, 5000, 313,  1 << 20, (1 << 20) - 1 };
-    std::vector<Bytes> contents;
-    std::vector<DeviceLeaf> leaves;
-    for (const std::size_t size : sizes) {
-        const std::size_t offset = random() % 9; // leaves need not be aligned
-        contents.push_back(randomBytes(size + offset, random));
-        leaves.push_back({ module.upload(contents.back()) + offset, size });
-        contents.back().erase(contents.back().begin(), contents.back().begin() + static_cast<std::ptrdiff_t>(offset));
-    }
-    std::vector<DeviceDigest> digests(leaves.size());
-    module.call(module->hash, leaves.data(), std::uint64_t { leaves.size() }, digests.data());
-    module.call(module->wait);
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-        const Digest128 expected = xxh3(contents[i]);
-        Digest128 digest;
-        for (unsigned byte = 0; byte < 8; ++byte) {
-            digest[byte] = static_cast<std::byte>(digests[i].high >> (56 - 8 * byte));
-            digest[8 + byte] = static_cast<std::byte>(digests[i].low >> (56 - 8 * byte));
-        }
-        EXPECT_EQ(toHex(digest), toHex(expected)) << sizes[i];
-    }
 }
 
 TEST_F(DeviceModuleTest, SaysWhatTheDeviceIs)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "deltascope/engine/backend.h"
 #include "deltascope/engine/device_module.h"
 #include "support/device.h"
 #include "support/fake_driver.h"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -25,6 +27,14 @@ inline Bytes randomBytes(std::size_t size, std::mt19937_64& random)
     Bytes bytes(size);
     std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random()); });
     return bytes;
+}
+
+/// The backends of the processor that this machine has.
+inline std::vector<std::shared_ptr<const Backend>> processors()
+{
+    std::vector<std::shared_ptr<const Backend>> all = Backends::builtin().all();
+    std::erase_if(all, [](const auto& backend) { return !backend->isSupportedHere(); });
+    return all;
 }
 
 /// The functions of the module, with one device and queue.

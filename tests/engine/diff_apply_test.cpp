@@ -1,10 +1,10 @@
+#include "random_pieces.h"
 #include "support/device.h"
 
 #include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,7 +20,11 @@ constexpr Dtype All[] = { Dtype::Bool,       Dtype::F4,         Dtype::F6E2M3, D
                           Dtype::F8E4M3Fnuz, Dtype::F8E5M2Fnuz, Dtype::BF16,   Dtype::I32,    Dtype::U32, Dtype::F32,
                           Dtype::C64,        Dtype::F64,        Dtype::I64,    Dtype::U64 };
 
-using Random = std::mt19937_64;
+using random_pieces::changed;
+using random_pieces::crowded;
+using random_pieces::picked;
+using random_pieces::positionsBelow;
+using random_pieces::Random;
 
 /// Bytes that end where their allocation ends, so that a sanitizer sees the first one behind them, and that start at an
 /// odd address if `offset` is odd.
@@ -39,52 +43,6 @@ private:
     std::unique_ptr<std::byte[]> m_bytes;
     MutableByteSpan m_span;
 };
-
-/// Bytes out of few values, so that elements are often zero, -0, infinity, NaN, or alike in some of their bytes.
-std::vector<std::byte> crowded(std::size_t size, Random& random)
-{
-    constexpr unsigned Values[] = { 0x00, 0x00, 0x00, 0x80, 0x80, 0x7f, 0xff, 0xf0, 0x7c, 0xfe, 0x01, 0xc0 };
-    std::vector<std::byte> out(size);
-    for (std::byte& byte : out)
-        byte = static_cast<std::byte>(Values[random() % std::size(Values)]);
-    return out;
-}
-
-/// `bytes` with about this share of them replaced; 1: all.
-std::vector<std::byte> changed(std::vector<std::byte> bytes, double share, Random& random)
-{
-    const std::vector<std::byte> other = crowded(bytes.size(), random);
-    std::bernoulli_distribution isChanged(share);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (isChanged(random))
-            bytes[i] = other[i];
-    }
-    return bytes;
-}
-
-/// Ascending positions below `count`: none, the first and the last, some, all.
-std::vector<std::vector<std::uint32_t>> positionsBelow(std::size_t count, Random& random)
-{
-    if (count == 0)
-        return { {} };
-    std::vector<std::uint32_t> all(count);
-    std::iota(all.begin(), all.end(), 0U);
-    std::vector<std::uint32_t> some;
-    std::sample(all.begin(), all.end(), std::back_inserter(some), count / 7 + 1, random);
-    const auto last = static_cast<std::uint32_t>(count - 1);
-    return { {}, { 0 }, { last }, last > 0 ? std::vector<std::uint32_t> { 0, last } : all, some, all };
-}
-
-/// The elements at `positions` one after another, packed as in a piece.
-std::vector<std::byte> picked(ByteSpan block, const std::vector<std::uint32_t>& positions, unsigned bits)
-{
-    std::vector<std::byte> out((positions.size() * bits + 7) / 8);
-    for (std::size_t i = 0; i < positions.size() * bits; ++i) {
-        const std::size_t from = std::size_t { positions[i / bits] } * bits + i % bits;
-        out[i / 8] |= ((block[from / 8] >> (from % 8)) & std::byte { 1 }) << (i % 8);
-    }
-    return out;
-}
 
 class DiffApplyConformance : public testing::TestWithParam<std::string> {
 protected:
