@@ -20,7 +20,7 @@ CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("sum", "u4")])
 ASSIGN = numpy.dtype([("stretch", "u8"), ("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("flip", "u8"),
                       ("mask", "u8"), ("limit", "u8"), ("first_tile", "u8")])
 ASSIGN_TILE = 2048
-PIECE = numpy.dtype([("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("is_xor", "u8"), ("out", "u8")])
+PIECE = numpy.dtype([("positions", "u8"), ("bits", "u8"), ("count", "u8"), ("kind", "u8"), ("out", "u8")])
 REPLAY = numpy.dtype([("block", "u8"), ("elements", "u8"), ("first_piece", "u8"), ("pieces", "u8")])
 REPLAY_BLOCK = 65536  # elements of bf16 in a block of a replay
 COUNTS = 5  # numbers of AssignCounts
@@ -213,7 +213,7 @@ def replay(kernels, before, after, deltas=10):
         first = torch.searchsorted(positions, starts).cpu().numpy().astype(numpy.uint64)
         relative = (positions % REPLAY_BLOCK).to(torch.int32)
         keep += [relative, bits]
-        pieces["elements"][:, delta] = relative.data_ptr() + 4 * first
+        pieces["positions"][:, delta] = relative.data_ptr() + 4 * first
         pieces["bits"][:, delta] = bits.data_ptr() + 2 * first
         pieces["count"][:, delta] = numpy.diff(numpy.append(first, numpy.uint64(positions.numel())))
     numbers = numpy.arange(len(starts), dtype=numpy.uint64)

@@ -150,6 +150,8 @@ struct OwnPiece {
             take({}, full->bytes);
         else if (const auto* mask = std::get_if<XorBlock>(&piece))
             take({}, mask->bytes);
+        else if (const auto* added = std::get_if<AddElements>(&piece))
+            take(added->elements, added->values);
         return own;
     }
     PatchPiece view() const
@@ -165,6 +167,8 @@ struct OwnPiece {
             return XorElements { elements, bits };
         case 5:
             return XorBlock { bits };
+        case 6:
+            return AddElements { elements, bits };
         default:
             return {};
         }
@@ -176,7 +180,8 @@ struct OwnPiece {
     }
 };
 
-/// Pieces of several versions for one block, and what they refer to.
+/// Pieces of several versions for one block, and what they refer to. `everyKind`: also values that are added, which no
+/// device takes, where the type allows them.
 class Pieces {
 public:
     Pieces(std::size_t blockBytes, Dtype dtype, bool everyKind, Random& random)
@@ -192,7 +197,8 @@ public:
                             Likely[random() % std::size(Likely)]);
             const ByteSpan unaligned = ByteSpan(bits).subspan(1);
             const Bytes& whole = m_bits.emplace_back(randomBytes(blockBytes, random));
-            switch (random() % (everyKind ? 7 : 3)) {
+            const bool adds = everyKind && (dtype == Dtype::BF16 || dtype == Dtype::F16 || dtype == Dtype::F32);
+            switch (random() % (adds ? 8 : 7)) {
             case 0:
                 m_pieces.emplace_back(XorElements { positions, unaligned });
                 break;
@@ -207,6 +213,10 @@ public:
                 break;
             case 5:
                 m_pieces.emplace_back(AssignBytes { positions, ByteSpan(bits).first(positions.size()) });
+                break;
+            case 7:
+                m_pieces.emplace_back(
+                    AddElements { positions, m_bits.emplace_back(randomBytes(positions.size() * 4, random)) });
                 break;
             default:
                 m_pieces.emplace_back(AssignElements { positions, unaligned });
@@ -399,7 +409,7 @@ TEST_F(BlockBatches, PatchAsOneBlockAfterAnother)
         }
     }
     EXPECT_GT(device->share()->byDevice, 0U);
-    EXPECT_GT(device->share()->byProcessor, 0U) << "AssignBytes has no kernel";
+    EXPECT_GT(device->share()->byProcessor, 0U) << "AddElements has no kernel";
     EXPECT_EQ(scalar().patch(Dtype::BF16, PatchedStates::Last), nullptr);
 }
 

@@ -244,7 +244,7 @@ private:
         const std::vector<std::uint32_t> elements { 0, 5, 7000 };
         const Bytes bits(elements.size() * 2, std::byte { 0x5a });
         const PatchPiece pieces[] = { AssignElements { elements, bits }, XorElements { elements, bits },
-                                      AssignElements { std::span(elements).first(2), ByteSpan(bits).first(4) } };
+                                      AssignBytes { elements, ByteSpan(bits).first(elements.size()) } };
         const std::unique_ptr<PatchBatches> batches = backend.patch(Dtype::BF16, wanted);
         for (std::size_t n = 0;;) {
             const auto block = [&] { return ByteSpan(before).subspan(n * BlockBytes, bytes); };

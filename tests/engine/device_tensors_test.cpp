@@ -112,6 +112,24 @@ TEST_F(DeviceModuleTest, ReplaysOfManyTensorsHaveTheBitsAndCountsOfEveryOtherBac
     }
 }
 
+TEST_F(DeviceModuleTest, ValuesThatAreAddedAreLeftToTheProcessor)
+{
+    const auto device = test::deviceBackend();
+    const std::unique_ptr<PatchBatches> batches = device->patch(Dtype::BF16, PatchedStates::Last);
+    ASSERT_TRUE(batches);
+    const Bytes block(2048);
+    const std::vector<std::uint32_t> elements { 1, 5 };
+    const Bytes values(8, std::byte { 0x3f });
+    const PatchPiece pieces[] = { AssignElements { elements, ByteSpan(values).first(4) },
+                                  AddElements { elements, values } };
+    EXPECT_TRUE(batches->add(block, std::span(pieces).first(1)));
+    EXPECT_FALSE(batches->add(block, pieces));
+    EXPECT_EQ(batches->next().bytes.size(), block.size());
+    EXPECT_TRUE(batches->next().bytes.empty());
+    EXPECT_EQ(device->share()->byDevice, block.size());
+    EXPECT_EQ(device->share()->byProcessor, block.size());
+}
+
 /// Hashes stretches of memory, each of more than 240 bytes; the first of a pair is where it begins.
 void expectHashesOfTheLibrary(const Bytes& memory, const std::vector<std::pair<std::size_t, std::size_t>>& stretches)
 {

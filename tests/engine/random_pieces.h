@@ -85,7 +85,7 @@ inline OwnPiece randomPiece(const std::vector<std::byte>& state, Dtype dtype, Ra
         return std::move(all[random() % all.size()]);
     };
     OwnPiece own;
-    switch (random() % 5) {
+    switch (random() % 6) {
     case 0:
         break;
     case 1:
@@ -101,10 +101,15 @@ inline OwnPiece randomPiece(const std::vector<std::byte>& state, Dtype dtype, Ra
         own.bytes = picked(bytes(false), own.positions, bits);
         own.piece = AssignElements { own.positions, own.bytes };
         break;
-    default:
+    case 4:
         own.positions = some(state.size() * 8 / bits);
         own.bytes = picked(bytes(true), own.positions, bits);
         own.piece = XorElements { own.positions, own.bytes };
+        break;
+    default:
+        own.positions = some(state.size());
+        own.bytes = picked(bytes(false), own.positions, 8);
+        own.piece = AssignBytes { own.positions, own.bytes };
     }
     return own;
 }

@@ -91,14 +91,8 @@ struct AssignArguments {
     std::uint32_t isXor; ///< the bits are xored into the elements
 };
 
-/// Bits for elements of a block, as one version of a tensor has them.
-struct ReplayPiece {
-    Address elements; ///< std::uint32_t, relative to the block, each once; 0: all from the first one on
-    Address bits; ///< one after another, as wide as an element
-    std::uint64_t count;
-    std::uint64_t isXor; ///< the bits are xored into the elements
-    Address out; ///< where the block behind this piece is copied to; 0: nowhere
-};
+/// What one version does to a block.
+using ReplayPiece = DevicePiece;
 
 /// What becomes of a block: its pieces, in order.
 struct ReplayJob {

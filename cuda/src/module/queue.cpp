@@ -282,7 +282,7 @@ Result<void> Queue::replay(std::span<const DeviceReplay> blocks, const DevicePie
                 counts += rows.size();
                 rows.clear();
             }
-            rows.push_back({ pieces->elements, pieces->bits, pieces->count, pieces->isXor, pieces->out });
+            rows.push_back(*pieces);
             ++jobs.back().pieces;
         }
         if (jobs.size() == MostRows) {

@@ -23,12 +23,14 @@ constexpr std::size_t aligned(std::size_t offset)
 }
 
 /// The same piece, of bytes that lie elsewhere.
-PatchPiece movedTo(const PatchPiece& piece, std::span<const std::uint32_t> elements, ByteSpan bits)
+PatchPiece movedTo(const PatchPiece& piece, std::span<const std::uint32_t> positions, ByteSpan bits)
 {
     if (std::holds_alternative<AssignElements>(piece))
-        return AssignElements { elements, bits };
+        return AssignElements { positions, bits };
+    if (std::holds_alternative<AssignBytes>(piece))
+        return AssignBytes { positions, bits };
     if (std::holds_alternative<XorElements>(piece))
-        return XorElements { elements, bits };
+        return XorElements { positions, bits };
     if (std::holds_alternative<FullBlock>(piece))
         return FullBlock { bits };
     if (std::holds_alternative<XorBlock>(piece))
@@ -46,6 +48,9 @@ PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
         counts.noops = did.noops;
         counts.nanNoops = did.nanNoops;
         counts.sameLowByte = did.sameLowByte;
+    } else if (const auto* bytes = std::get_if<AssignBytes>(&piece)) {
+        counts.assigned = bytes->positions.size();
+        counts.noops = did.noops;
     } else if (std::holds_alternative<FullBlock>(piece)) {
         counts.zeroSigns = did.zeroSigns;
         counts.sameLowByte = did.sameLowByte;
@@ -57,12 +62,12 @@ PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
 
 /// A piece as a device applies it.
 struct DevicePatches::Shape {
-    std::span<const std::uint32_t> elements; ///< empty: as many as there are bits, from the first one on
+    std::span<const std::uint32_t> positions; ///< empty: as many as there are bits, from the first one on
     ByteSpan bits;
-    bool isXor;
+    DevicePieceKind kind;
 
-    /// Behind its bits and its elements, which begin at an aligned offset.
-    std::size_t endFrom(std::size_t at) const { return aligned(aligned(at + bits.size()) + elements.size_bytes()); }
+    /// Behind its bits and its positions, which begin at an aligned offset.
+    std::size_t endFrom(std::size_t at) const { return aligned(aligned(at + bits.size()) + positions.size_bytes()); }
 };
 
 std::optional<std::vector<DevicePatches::Shape>> DevicePatches::shapesOf(std::span<const PatchPiece> pieces)
@@ -70,22 +75,24 @@ std::optional<std::vector<DevicePatches::Shape>> DevicePatches::shapesOf(std::sp
     std::vector<Shape> shapes;
     for (const PatchPiece& piece : pieces) {
         if (const auto* assigned = std::get_if<AssignElements>(&piece))
-            shapes.push_back({ assigned->elements, assigned->bits, false });
+            shapes.push_back({ assigned->elements, assigned->bits, DevicePieceKind::Assign });
+        else if (const auto* bytes = std::get_if<AssignBytes>(&piece))
+            shapes.push_back({ bytes->positions, bytes->values, DevicePieceKind::AssignBytes });
         else if (const auto* masks = std::get_if<XorElements>(&piece))
-            shapes.push_back({ masks->elements, masks->bits, true });
+            shapes.push_back({ masks->elements, masks->bits, DevicePieceKind::Xor });
         else if (const auto* full = std::get_if<FullBlock>(&piece))
-            shapes.push_back({ {}, full->bytes, false });
+            shapes.push_back({ {}, full->bytes, DevicePieceKind::Assign });
         else if (const auto* mask = std::get_if<XorBlock>(&piece))
-            shapes.push_back({ {}, mask->bytes, true });
+            shapes.push_back({ {}, mask->bytes, DevicePieceKind::Xor });
         else if (std::holds_alternative<std::monostate>(piece))
-            shapes.push_back({ {}, {}, true });
+            shapes.push_back({ {}, {}, DevicePieceKind::Xor });
         else
             return std::nullopt;
     }
     return shapes;
 }
 
-/// In the areas of a slot: blocks, what comes back, and the bits and elements of pieces.
+/// In the areas of a slot: blocks, what comes back, and the bits and positions of pieces.
 struct DevicePatches::Batch {
     std::unique_ptr<DeviceSlot> slot; ///< null: it failed
     std::vector<DeviceReplay> blocks = {};
@@ -196,18 +203,18 @@ void DevicePatches::addTo(Batch& batch, ByteSpan block, std::span<const PatchPie
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         const Shape& shape = shapes[i];
         const std::size_t bitsAt = batch.piecesFilled;
-        const std::size_t elementsAt = aligned(bitsAt + shape.bits.size());
-        const ByteSpan elements = std::as_bytes(shape.elements);
+        const std::size_t positionsAt = aligned(bitsAt + shape.bits.size());
+        const ByteSpan positionBytes = std::as_bytes(shape.positions);
         std::copy(shape.bits.begin(), shape.bits.end(), room.subspan(bitsAt).begin());
-        std::copy(elements.begin(), elements.end(), room.subspan(elementsAt).begin());
+        std::copy(positionBytes.begin(), positionBytes.end(), room.subspan(positionsAt).begin());
         const ByteSpan bits = room.subspan(bitsAt, shape.bits.size());
-        const std::span positions(reinterpret_cast<const std::uint32_t*>(room.data() + elementsAt),
-                                  shape.elements.size());
+        const std::span positions(reinterpret_cast<const std::uint32_t*>(room.data() + positionsAt),
+                                  shape.positions.size());
         batch.onHost.push_back(movedTo(pieces[i], positions, bits));
         const bool comesBack = m_wanted == PatchedStates::Each && !bits.empty(); // else the state before it is its own
-        batch.pieces.push_back({ positions.empty() ? 0 : slot.device(Area::Third) + elementsAt,
-                                 slot.device(Area::Third) + bitsAt, bits.size() / m_elementBytes,
-                                 std::uint64_t { shape.isXor },
+        const unsigned bytesOfOne = shape.kind == DevicePieceKind::AssignBytes ? 1 : m_elementBytes;
+        batch.pieces.push_back({ positions.empty() ? 0 : slot.device(Area::Third) + positionsAt,
+                                 slot.device(Area::Third) + bitsAt, bits.size() / bytesOfOne, shape.kind,
                                  comesBack ? slot.device(Area::Second) + batch.statesFilled : 0 });
         batch.statesFilled += comesBack ? block.size() : 0;
         batch.piecesFilled = shape.endFrom(bitsAt);

@@ -74,7 +74,8 @@ struct DeviceAssign {
     std::uint64_t nanLimit;
 };
 
-/// What that did, as in PatchCounts; zeroSigns: of replay() alone.
+/// What that did, as in PatchCounts; zeroSigns: of replay() alone. Of DevicePieceKind::AssignBytes noops (bytes) and
+/// changed (elements) alone.
 struct DeviceAssigned {
     std::uint64_t noops;
     std::uint64_t nanNoops;
@@ -83,12 +84,15 @@ struct DeviceAssigned {
     std::uint64_t sameLowByte;
 };
 
-/// Bits for elements of a block, at addresses in the memory of the device.
+/// What becomes of the bits of a DevicePiece: they replace elements, are xored into them, or replace single bytes.
+enum class DevicePieceKind : std::uint64_t { Assign, Xor, AssignBytes };
+
+/// Bits for elements, or for bytes, of a block, at addresses in the memory of the device.
 struct DevicePiece {
-    std::uint64_t elements; ///< std::uint32_t, relative to the block, each once; 0: all from the first one on
-    std::uint64_t bits;
+    std::uint64_t positions; ///< std::uint32_t, relative to the block, strictly ascending; 0: all from the first one on
+    std::uint64_t bits; ///< one after another, as wide as an element, or bytes
     std::uint64_t count;
-    std::uint64_t isXor; ///< 1: the bits are xored into the elements; 0: they replace them
+    DevicePieceKind kind;
     std::uint64_t out; ///< where the block behind this piece is copied to, a multiple of an element; 0: nowhere
 };
 
