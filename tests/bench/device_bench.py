@@ -17,13 +17,10 @@ import torch
 BLOCK = 16384
 PAIR = numpy.dtype([("before", "u8"), ("after", "u8"), ("out", "u8"), ("elements", "u8"), ("first_block", "u8")])
 CHANGES = numpy.dtype([("first", "u8"), ("count", "u4"), ("sum", "u4")])
-ASSIGN = numpy.dtype([("stretch", "u8"), ("elements", "u8"), ("bits", "u8"), ("count", "u8"), ("flip", "u8"),
-                      ("mask", "u8"), ("limit", "u8"), ("first_tile", "u8")])
-ASSIGN_TILE = 2048
 PIECE = numpy.dtype([("positions", "u8"), ("bits", "u8"), ("count", "u8"), ("kind", "u8"), ("out", "u8")])
 REPLAY = numpy.dtype([("block", "u8"), ("elements", "u8"), ("first_piece", "u8"), ("pieces", "u8")])
 REPLAY_BLOCK = 65536  # elements of bf16 in a block of a replay
-COUNTS = 5  # numbers of AssignCounts
+COUNTS = 5  # numbers of DevicePatchCounts
 MOMENTS_BYTES = 88
 
 
@@ -100,7 +97,6 @@ def main():
     updating = on_device(pairs)
     of_block = on_device(numpy.repeat(numpy.arange(len(sizes), dtype=numpy.uint32),
                                       [(size + BLOCK - 1) // BLOCK for size in sizes]))
-    counts = torch.zeros(blocks, dtype=torch.int32, device="cuda")
     changes = torch.zeros(blocks * CHANGES.itemsize, dtype=torch.uint8, device="cuda")
     moments = torch.zeros(blocks * MOMENTS_BYTES, dtype=torch.uint8, device="cuda")
     used = torch.zeros(1, dtype=torch.int64, device="cuda")
@@ -118,9 +114,6 @@ def main():
         positions = torch.zeros(room, dtype=torch.int16, device="cuda")
         values = torch.zeros(room, dtype=torch.int16, device="cuda")
 
-        def count():
-            kernels.launch("count_2", (blocks + 7) // 8, 256, jobs.data_ptr(), of_block.data_ptr(), blocks, counts.data_ptr())
-
         def extract(pairs=jobs):
             used.zero_()
             kernels.launch("extract_2", blocks, 512, pairs.data_ptr(), of_block.data_ptr(), blocks, changes.data_ptr(),
@@ -134,11 +127,9 @@ def main():
                 if check:
                     check(i, found, bits)
 
-        count()
         extract()
         torch.cuda.synchronize()
         table = changes.cpu().numpy().view(CHANGES)
-        assert numpy.array_equal(table["count"], counts.cpu().numpy()), "counts differ"
 
         def check(i, found, bits):
             first = int(pairs[i]["first_block"])
@@ -153,7 +144,6 @@ def main():
 
         torch_way(check)
         print(f"{density:.1%} changed ({int(used.item()) / elements:.2%})")
-        row("  compare and count", timed(count))
         ours = timed(extract)
         row("  compare and compact", ours)
         kept.copy_(before)
@@ -167,39 +157,12 @@ def main():
         row("  moments", timed(lambda: kernels.launch("moments_BF16", (blocks + 7) // 8, 256, jobs.data_ptr(),
                                                       of_block.data_ptr(), blocks, moments.data_ptr()), 5))
         if density == 0.01:
-            apply(kernels, before, after, places, sizes)
             hashes(kernels, before, rate)
-            replay(kernels, before, after)
+            for deltas in (1, 10):
+                replay(kernels, before, after, deltas)
 
 
-def apply(kernels, before, after, places, sizes):
-    """Applies what changed to a copy of the state before."""
-    table, keep, tiles = numpy.zeros(len(sizes), ASSIGN), [], 0
-    for i, (place, size) in enumerate(zip(places, sizes)):
-        fresh = after[place:place + size]
-        found = torch.ne(before[place:place + size], fresh).nonzero().view(-1)
-        keep += [found.to(torch.int32), fresh.index_select(0, found)]
-        table[i] = (before.data_ptr() + 2 * place, keep[-2].data_ptr(), keep[-1].data_ptr(), found.numel(), 0, 0x7fff,
-                    0x7f80, tiles)
-        tiles += (found.numel() + ASSIGN_TILE - 1) // ASSIGN_TILE
-    jobs = on_device(table)
-    of_tile = on_device(numpy.repeat(numpy.arange(len(sizes), dtype=numpy.uint32),
-                                     [(int(n) + ASSIGN_TILE - 1) // ASSIGN_TILE for n in table["count"]]))
-    totals = torch.zeros(len(sizes) * COUNTS, dtype=torch.int64, device="cuda")
-    kept = before.clone()
-    kernels.launch("assign_2", (tiles + 7) // 8, 256, jobs.data_ptr(), of_tile.data_ptr(), tiles, totals.data_ptr(), 0)
-    for place, size in zip(places, sizes):
-        assert torch.equal(before[place:place + size], after[place:place + size]), "applied to other bits"
-    changes = int(table["count"].sum())
-    assert int(totals.view(-1, COUNTS)[:, 2].sum()) == changes, "another number of elements changed"
-    before.copy_(kept)
-    ms = timed(lambda: kernels.launch("assign_2", (tiles + 7) // 8, 256, jobs.data_ptr(), of_tile.data_ptr(), tiles,
-                                      totals.data_ptr(), 0))
-    before.copy_(kept)
-    print(f"  {f'apply {changes / 1e6:.1f} M changes':32}{ms:8.2f} ms")
-
-
-def replay(kernels, before, after, deltas=10):
+def replay(kernels, before, after, deltas):
     """Applies several deltas of 1 % to a state, all of them to a block before the next block."""
     starts = torch.arange(0, before.numel(), REPLAY_BLOCK, device="cuda")
     copied = timed(lambda: after.copy_(before))

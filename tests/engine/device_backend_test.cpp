@@ -21,7 +21,7 @@
 namespace deltascope::device_module_test {
 namespace {
 
-TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
+TEST_F(DeviceModuleTest, WhatChangedInManyTensorsIsWhatEveryOtherBackendFinds)
 {
     std::mt19937_64 random(1);
     OpenModule module;
@@ -31,7 +31,6 @@ TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
         const std::size_t count = tensors.begins.size() - 1;
         const std::uint64_t before = module.upload(tensors.before);
         const std::uint64_t after = module.upload(tensors.after);
-        const std::uint64_t out = module.upload(Bytes(tensors.before.size()));
         std::vector<DevicePair> pairs;
         std::vector<DeviceChanges> changes;
         std::vector<std::vector<std::uint32_t>> positions;
@@ -39,18 +38,12 @@ TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
         for (std::size_t i = 0; i < count; ++i) {
             const std::uint64_t at = tensors.begins[i] * width;
             const std::uint64_t elements = tensors.begins[i + 1] - tensors.begins[i];
-            pairs.push_back({ before + at, after + at, out + at, elements });
+            pairs.push_back({ before + at, after + at, 0, elements });
             positions.emplace_back(elements + Backend::SlackElements);
             values.emplace_back((elements + Backend::SlackElements) * width);
             changes.push_back({ positions.back().data(), values.back().data(), elements, 0 });
         }
-        std::vector<std::uint64_t> different(count);
-        std::vector<std::uint64_t> xored(count);
-        Bytes masks(tensors.before.size());
-        module.call(module->count, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, different.data());
         module.call(module->extract, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, changes.data());
-        module.call(module->xorInto, pairs.data(), std::uint64_t { count }, std::uint32_t { width }, xored.data());
-        module.call(module->download, static_cast<void*>(masks.data()), out, std::uint64_t { masks.size() });
         module.call(module->wait);
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t at = tensors.begins[i] * width;
@@ -62,14 +55,9 @@ TEST_F(DeviceModuleTest, ABatchOfManyTensorsHasTheBitsOfEveryOtherBackend)
                 std::vector<std::uint32_t> expected(positions[i].size());
                 Bytes bits(values[i].size());
                 const std::size_t found = backend->extract(a, b, width, expected.data(), bits.data());
-                ASSERT_EQ(different[i], found);
-                ASSERT_EQ(xored[i], found);
                 ASSERT_EQ(changes[i].found, found);
                 ASSERT_TRUE(std::equal(expected.begin(), expected.begin() + found, positions[i].begin()));
                 ASSERT_TRUE(std::equal(bits.begin(), bits.begin() + found * width, values[i].begin()));
-                Bytes mask(size);
-                backend->xorInto(a, b, width, mask);
-                ASSERT_TRUE(std::equal(mask.begin(), mask.end(), masks.begin() + static_cast<std::ptrdiff_t>(at)));
             }
         }
     }

@@ -1,6 +1,7 @@
 #include "support/device.h"
 
 #include "backend/nan_rule.h"
+#include "backend/scalar_apply.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -77,34 +78,17 @@ public:
 
     std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept override
     {
-        OneOperation work(*m_module, m_device);
-        const DevicePair pair = work.pair(before, after, elementBytes);
-        std::uint64_t different = 0;
-        work.call(m_module->count, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &different);
-        work.call(m_module->wait);
-        return different;
+        return found(before, after, elementBytes, { nullptr, nullptr, 0, 0 });
     }
     std::size_t extract(ByteSpan before, ByteSpan after, unsigned elementBytes, std::uint32_t* positions,
                         std::byte* values) const noexcept override
     {
-        OneOperation work(*m_module, m_device);
-        const DevicePair pair = work.pair(before, after, elementBytes);
-        DeviceChanges changes { positions, values, pair.elements, 0 };
-        work.call(m_module->extract, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &changes);
-        work.call(m_module->wait);
-        return changes.found;
+        return found(before, after, elementBytes, { positions, values, before.size() / elementBytes, 0 });
     }
     std::uint64_t xorInto(ByteSpan before, ByteSpan after, unsigned elementBytes,
                           MutableByteSpan out) const noexcept override
     {
-        OneOperation work(*m_module, m_device);
-        const DevicePair pair = work.pair(before, after, elementBytes);
-        std::uint64_t different = 0;
-        work.call(m_module->xorInto, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &different);
-        work.call(m_module->wait); // `out` may be an input
-        work.fetch(out, pair.out);
-        work.call(m_module->wait);
-        return different;
+        return m_processor->xorInto(before, after, elementBytes, out);
     }
     DiffMoments moments(ByteSpan before, ByteSpan after, Dtype dtype) const noexcept override
     {
@@ -120,35 +104,58 @@ public:
     {
         if (bitsOf(dtype) % 8 == 0) {
             if (const auto* assigned = std::get_if<AssignElements>(&piece))
-                return assign(block, dtype, assigned->elements, assigned->bits, false);
+                return replay(piece, block, dtype, DevicePieceKind::Assign, assigned->elements, assigned->bits);
             if (const auto* masks = std::get_if<XorElements>(&piece))
-                return assign(block, dtype, masks->elements, masks->bits, true);
+                return replay(piece, block, dtype, DevicePieceKind::Xor, masks->elements, masks->bits);
+            if (const auto* bytes = std::get_if<AssignBytes>(&piece))
+                return replay(piece, block, dtype, DevicePieceKind::AssignBytes, bytes->positions, bytes->values);
+            if (const auto* full = std::get_if<FullBlock>(&piece))
+                return replay(piece, block, dtype, DevicePieceKind::Assign, {}, full->bytes);
+            if (const auto* mask = std::get_if<XorBlock>(&piece))
+                return replay(piece, block, dtype, DevicePieceKind::Xor, {}, mask->bytes);
         }
-        return Backends::builtin().all().front()->apply(piece, block, dtype); // the module has no more of it
+        return m_processor->apply(piece, block, dtype); // the module has no more of it
     }
 
 private:
-    PatchCounts assign(MutableByteSpan block, Dtype dtype, std::span<const std::uint32_t> elements, ByteSpan bits,
-                       bool isXor) const
+    std::uint64_t found(ByteSpan before, ByteSpan after, unsigned elementBytes, DeviceChanges changes) const
     {
         OneOperation work(*m_module, m_device);
+        const DevicePair pair = work.pair(before, after, elementBytes);
+        work.call(m_module->extract, &pair, std::uint64_t { 1 }, std::uint32_t { elementBytes }, &changes);
+        work.call(m_module->wait);
+        return changes.found;
+    }
+    /// `positions`: none means all.
+    PatchCounts replay(const PatchPiece& piece, MutableByteSpan block, Dtype dtype, DevicePieceKind kind,
+                       std::span<const std::uint32_t> positions, ByteSpan bits) const
+    {
+        OneOperation work(*m_module, m_device);
+        const unsigned width = bitsOf(dtype) / 8;
         const NanRule<std::uint64_t> nan = nanRule<std::uint64_t>(dtype);
+        const DeviceBits rule { nan.flip, nan.mask, nan.limit, zeroSign(dtype) };
         const std::uint64_t stretch = work.send(block);
-        const std::uint64_t positions = work.send(std::as_bytes(elements));
-        const DeviceAssign job { stretch, positions, work.send(bits), elements.size(), nan.flip, nan.mask, nan.limit };
-        DeviceAssigned assigned {};
-        work.call(m_module->assign, &job, std::uint64_t { 1 }, bitsOf(dtype) / 8, std::uint32_t { isXor }, &assigned);
+        const DeviceReplay job { stretch, block.size() / width, 1 };
+        const DevicePiece one { positions.empty() ? 0 : work.send(std::as_bytes(positions)), work.send(bits),
+                                bits.size() / (kind == DevicePieceKind::AssignBytes ? 1 : width), kind, 0 };
+        DevicePatchCounts did {};
+        work.call(m_module->replay, &job, std::uint64_t { 1 }, &one, std::uint32_t { width }, &rule, &did);
         work.fetch(block, stretch);
         work.call(m_module->wait);
         PatchCounts counts;
-        counts.assigned = isXor ? 0 : elements.size();
-        counts.noops = assigned.noops;
-        counts.nanNoops = assigned.nanNoops;
-        counts.changed = assigned.changed;
-        counts.sameLowByte = assigned.sameLowByte;
+        counts.changed = did.changed;
+        if (kind == DevicePieceKind::Xor)
+            return counts;
+        const bool isFull = std::holds_alternative<FullBlock>(piece);
+        counts.assigned = isFull ? 0 : positions.size();
+        counts.noops = isFull ? 0 : did.noops;
+        counts.nanNoops = isFull ? 0 : did.nanNoops;
+        counts.zeroSigns = isFull ? did.zeroSigns : 0;
+        counts.sameLowByte = did.sameLowByte;
         return counts;
     }
 
+    const std::shared_ptr<const Backend> m_processor = Backends::builtin().all().front();
     const DeviceModule* m_module = nullptr;
     DeviceHandle* m_device = nullptr;
     std::string m_obstacle;

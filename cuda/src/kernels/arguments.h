@@ -18,7 +18,7 @@ constexpr std::uint32_t BlockElements = 16384;
 struct PairJob {
     Address before;
     Address after;
-    Address out; ///< xor: where the mask goes; extract: where the new bits of what changed go, too; 0: nowhere
+    Address out; ///< extract: where the new bits of what changed go, too; 0: nowhere
     std::uint64_t elements;
     std::uint64_t firstBlock;
 };
@@ -27,11 +27,11 @@ struct PairJob {
 using BlockChanges = DeviceFoundBlock;
 constexpr std::uint64_t NoRoom = DeviceFoundBlock::NoRoom;
 
-struct CountArguments {
+struct SumArguments {
     Address jobs; ///< PairJob
     Address jobOfBlock; ///< std::uint32_t
     std::uint64_t blocks;
-    Address counts; ///< std::uint32_t for each block
+    Address sums; ///< std::uint32_t for each block
 };
 
 struct ExtractArguments {
@@ -62,35 +62,6 @@ struct NanRule {
     constexpr bool isNan(std::uint64_t bits) const { return ((bits ^ flip) & mask) > limit; }
 };
 
-/// New bits for some elements of one stretch of a tensor.
-struct AssignJob {
-    Address stretch;
-    Address elements; ///< std::uint32_t, relative to the stretch
-    Address bits; ///< one after another, as wide as an element
-    std::uint64_t count;
-    NanRule nan;
-    std::uint64_t firstTile; ///< how many tiles of AssignTile elements the jobs in front of it have
-};
-constexpr std::uint32_t AssignTile = 2048;
-
-/// The counts of an AssignJob or a ReplayPiece, all zero at the start: those of PatchCounts, in its order. An AssignJob
-/// has no zeroSigns.
-struct AssignCounts {
-    std::uint64_t noops;
-    std::uint64_t nanNoops;
-    std::uint64_t changed;
-    std::uint64_t zeroSigns;
-    std::uint64_t sameLowByte;
-};
-
-struct AssignArguments {
-    Address jobs; ///< AssignJob
-    Address jobOfTile; ///< std::uint32_t
-    std::uint64_t tiles;
-    Address counts; ///< AssignCounts for each job
-    std::uint32_t isXor; ///< the bits are xored into the elements
-};
-
 /// What one version does to a block.
 using ReplayPiece = DevicePiece;
 
@@ -106,7 +77,7 @@ struct ReplayArguments {
     Address jobs; ///< ReplayJob
     std::uint64_t jobCount;
     Address pieces; ///< ReplayPiece
-    Address counts; ///< AssignCounts for each piece
+    Address counts; ///< DevicePatchCounts for each piece, all zero at the start
     NanRule nan;
     std::uint64_t minusZero; ///< its bits; 0: the type has none
 };

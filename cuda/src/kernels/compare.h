@@ -2,75 +2,13 @@
 
 #include "kernels/rows.h"
 
-// Comparing two stretches: counting, finding and xoring what differs; and the sums that tell a copy from its original.
+// Comparing two stretches: finding what differs, and the sums that tell a copy from its original.
 
 namespace deltascope::cuda {
 
-/// One warp: elements of a block that differ.
-template <class Warp, class Word>
-DELTASCOPE_TILE void countBlock(const Warp& warp, const CountArguments& arguments, std::uint64_t block)
-{
-    constexpr unsigned Words = Vector<Word>::Words;
-    const PairJob& job = jobOf(arguments, block);
-    const BlockPair<Word> pair(job, block);
-    typename Warp::template PerLane<std::uint32_t> counts;
-    warp.each([&](unsigned lane) {
-        std::uint32_t count = 0;
-#if defined(__CUDACC__)
-#pragma unroll 4
-#endif
-        for (std::uint32_t at = lane * Words; at < pair.elements; at += Lanes * Words)
-            count += bitsSet(changedWords(loadVector(pair.before, at, pair.elements, pair.aligned),
-                                          loadVector(pair.after, at, pair.elements, pair.aligned)));
-        counts[lane] = count;
-    });
-    const std::uint32_t count = warp.sum(counts);
-    warp.each([&](unsigned lane) {
-        if (lane == 0)
-            reinterpret_cast<std::uint32_t*>(arguments.counts)[block] = count;
-    });
-}
-
-/// One warp: xors a block, and counts what differs.
-template <class Warp, class Word>
-DELTASCOPE_TILE void xorBlock(const Warp& warp, const CountArguments& arguments, std::uint64_t block)
-{
-    const PairJob& job = jobOf(arguments, block);
-    const BlockPair<Word> pair(job, block);
-    Word* const out = reinterpret_cast<Word*>(job.out) + (block - job.firstBlock) * BlockElements;
-    constexpr unsigned Words = Vector<Word>::Words;
-    const bool aligned = pair.aligned && job.out % sizeof(Vector<Word>) == 0;
-    typename Warp::template PerLane<std::uint32_t> counts;
-    warp.each([&](unsigned lane) {
-        std::uint32_t count = 0;
-        for (std::uint32_t at = lane * Words; at < pair.elements; at += Lanes * Words) {
-            const Vector<Word> before = loadVector(pair.before, at, pair.elements, aligned);
-            const Vector<Word> after = loadVector(pair.after, at, pair.elements, aligned);
-            count += bitsSet(changedWords(before, after));
-            Vector<Word> mask;
-            for (unsigned i = 0; i < 4; ++i)
-                mask.parts[i] = before.parts[i] ^ after.parts[i];
-            if (aligned && at + Words <= pair.elements) {
-                *reinterpret_cast<Vector<Word>*>(out + at) = mask;
-                continue;
-            }
-            for (unsigned i = 0; i < Words; ++i) {
-                if (at + i < pair.elements)
-                    out[at + i] = mask.word(i);
-            }
-        }
-        counts[lane] = count;
-    });
-    const std::uint32_t count = warp.sum(counts);
-    warp.each([&](unsigned lane) {
-        if (lane == 0)
-            reinterpret_cast<std::uint32_t*>(arguments.counts)[block] = count;
-    });
-}
-
 /// One warp: the sum of a block of `before`.
 template <class Warp, class Word>
-DELTASCOPE_TILE void sumBlock(const Warp& warp, const CountArguments& arguments, std::uint64_t block)
+DELTASCOPE_TILE void sumBlock(const Warp& warp, const SumArguments& arguments, std::uint64_t block)
 {
     constexpr unsigned Words = Vector<Word>::Words;
     const BlockPair<Word> pair(jobOf(arguments, block), block);
@@ -87,7 +25,7 @@ DELTASCOPE_TILE void sumBlock(const Warp& warp, const CountArguments& arguments,
     const std::uint32_t sum = warp.sum(sums);
     warp.each([&](unsigned lane) {
         if (lane == 0)
-            reinterpret_cast<std::uint32_t*>(arguments.counts)[block] = sum;
+            reinterpret_cast<std::uint32_t*>(arguments.sums)[block] = sum;
     });
 }
 

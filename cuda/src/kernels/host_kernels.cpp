@@ -1,6 +1,5 @@
 #include "kernels/host_kernels.h"
 
-#include "kernels/assign.h"
 #include "kernels/compare.h"
 #include "kernels/hash.h"
 #include "kernels/list.h"
@@ -24,23 +23,9 @@ template <class Work> void eachTile(std::uint64_t tiles, std::uint32_t blocks, s
     }
 }
 
-template <class Word> void count(std::uint32_t blocks, std::uint32_t threads, const void* from)
-{
-    const auto& arguments = *static_cast<const CountArguments*>(from);
-    eachTile(arguments.blocks, blocks, threads,
-             [&](const HostWarp& warp, std::uint64_t block) { countBlock<HostWarp, Word>(warp, arguments, block); });
-}
-
-template <class Word> void xorInto(std::uint32_t blocks, std::uint32_t threads, const void* from)
-{
-    const auto& arguments = *static_cast<const CountArguments*>(from);
-    eachTile(arguments.blocks, blocks, threads,
-             [&](const HostWarp& warp, std::uint64_t block) { xorBlock<HostWarp, Word>(warp, arguments, block); });
-}
-
 template <class Word> void sum(std::uint32_t blocks, std::uint32_t threads, const void* from)
 {
-    const auto& arguments = *static_cast<const CountArguments*>(from);
+    const auto& arguments = *static_cast<const SumArguments*>(from);
     eachTile(arguments.blocks, blocks, threads,
              [&](const HostWarp& warp, std::uint64_t block) { sumBlock<HostWarp, Word>(warp, arguments, block); });
 }
@@ -54,13 +39,6 @@ template <class Word> void extract(std::uint32_t blocks, std::uint32_t threads, 
         for (std::uint64_t block = first; block < arguments.blocks; block += blocks)
             extractBlock<HostBlock, Word>(HostBlock { threads / Lanes }, *shared, arguments, block);
     }
-}
-
-template <class Word> void assign(std::uint32_t blocks, std::uint32_t threads, const void* from)
-{
-    const auto& arguments = *static_cast<const AssignArguments*>(from);
-    eachTile(arguments.tiles, blocks, threads,
-             [&](const HostWarp& warp, std::uint64_t tile) { assignTile<HostWarp, Word>(warp, arguments, tile); });
 }
 
 template <class Word> void replay(std::uint32_t blocks, std::uint32_t threads, const void* from)
@@ -92,11 +70,8 @@ const HostKernel* hostKernel(std::string_view name)
 {
     static const std::map<std::string_view, HostKernel> kernels {
 #define KERNEL(bytes, Word)                                                                                            \
-    { "count_" #bytes, { count<Word>, sizeof(CountArguments) } },                                                      \
-        { "xor_" #bytes, { xorInto<Word>, sizeof(CountArguments) } },                                                  \
-        { "sum_" #bytes, { sum<Word>, sizeof(CountArguments) } },                                                      \
+    { "sum_" #bytes, { sum<Word>, sizeof(SumArguments) } },                                                            \
         { "extract_" #bytes, { extract<Word>, sizeof(ExtractArguments) } },                                            \
-        { "assign_" #bytes, { assign<Word>, sizeof(AssignArguments) } },                                               \
         { "replay_" #bytes, { replay<Word>, sizeof(ReplayArguments) } },
         DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
 #undef KERNEL

@@ -1,4 +1,3 @@
-#include "kernels/assign.h"
 #include "kernels/compare.h"
 #include "kernels/hash.h"
 #include "kernels/list.h"
@@ -24,19 +23,7 @@ template <class Work> __device__ void eachTile(std::uint64_t tiles, Work work)
 } // namespace
 
 #define KERNEL(bytes, Word)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(256) count_##bytes(const __grid_constant__ CountArguments arguments)  \
-    {                                                                                                                  \
-        eachTile(arguments.blocks, [&](const DeviceWarp& warp, std::uint64_t block) {                                  \
-            countBlock<DeviceWarp, Word>(warp, arguments, block);                                                      \
-        });                                                                                                            \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) xor_##bytes(const __grid_constant__ CountArguments arguments)    \
-    {                                                                                                                  \
-        eachTile(arguments.blocks, [&](const DeviceWarp& warp, std::uint64_t block) {                                  \
-            xorBlock<DeviceWarp, Word>(warp, arguments, block);                                                        \
-        });                                                                                                            \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256) sum_##bytes(const __grid_constant__ CountArguments arguments)    \
+    extern "C" __global__ void __launch_bounds__(256) sum_##bytes(const __grid_constant__ SumArguments arguments)      \
     {                                                                                                                  \
         eachTile(arguments.blocks, [&](const DeviceWarp& warp, std::uint64_t block) {                                  \
             sumBlock<DeviceWarp, Word>(warp, arguments, block);                                                        \
@@ -50,13 +37,6 @@ template <class Work> __device__ void eachTile(std::uint64_t tiles, Work work)
             extractBlock<DeviceBlock, Word>(DeviceBlock {}, shared, arguments, block);                                 \
             __syncthreads();                                                                                           \
         }                                                                                                              \
-    }                                                                                                                  \
-    extern "C" __global__ void __launch_bounds__(256)                                                                  \
-        assign_##bytes(const __grid_constant__ AssignArguments arguments)                                              \
-    {                                                                                                                  \
-        eachTile(arguments.tiles, [&](const DeviceWarp& warp, std::uint64_t tile) {                                    \
-            assignTile<DeviceWarp, Word>(warp, arguments, tile);                                                       \
-        });                                                                                                            \
     }                                                                                                                  \
     extern "C" __global__ void __launch_bounds__(256)                                                                  \
         replay_##bytes(const __grid_constant__ ReplayArguments arguments)                                              \

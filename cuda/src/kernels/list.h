@@ -2,8 +2,8 @@
 
 #include "deltascope/engine/tensor.h"
 
-// The kernels, by name: a line for each width of an element (count_2, xor_2, sum_2, extract_2, assign_2, replay_2), and
-// one for each type of numbers (moments_BF16).
+// The kernels, by name: a line for each width of an element (sum_2, extract_2, replay_2), and one for each type of
+// numbers (moments_BF16).
 
 #define DELTASCOPE_KERNELS_OF_WORDS(KERNEL)                                                                            \
     KERNEL(1, std::uint8_t)                                                                                            \

@@ -9,7 +9,7 @@ namespace deltascope::cuda {
 
 /// What a lane counts of one piece.
 struct ReplayTally {
-    std::uint32_t counts[5]; ///< as in AssignCounts
+    std::uint32_t counts[5]; ///< as in DevicePatchCounts
 
     /// An element that got these bits.
     template <class Word> DELTASCOPE_TILE void add(Word old, Word fresh, const ReplayArguments& arguments)
@@ -34,7 +34,7 @@ struct ReplayTally {
 };
 
 template <class Warp, class Tallies>
-DELTASCOPE_TILE void addTallies(const Warp& warp, const Tallies& tallies, AssignCounts& total)
+DELTASCOPE_TILE void addTallies(const Warp& warp, const Tallies& tallies, DevicePatchCounts& total)
 {
     std::uint64_t* const to[] = { &total.noops, &total.nanNoops, &total.changed, &total.zeroSigns, &total.sameLowByte };
 #if defined(__CUDACC__)
@@ -120,7 +120,7 @@ DELTASCOPE_TILE void replayBlock(const Block& block, const ReplayArguments& argu
                 });
                 tallies[lane] = tally;
             });
-            addTallies(warp, tallies, reinterpret_cast<AssignCounts*>(arguments.counts)[at]);
+            addTallies(warp, tallies, reinterpret_cast<DevicePatchCounts*>(arguments.counts)[at]);
         });
         if (piece.out == 0)
             continue;

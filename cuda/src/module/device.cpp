@@ -22,8 +22,7 @@ bool endsContext(Status status)
 }
 
 constexpr const char* KernelNames[] = {
-#define KERNEL(bytes, Word)                                                                                            \
-    "count_" #bytes, "xor_" #bytes, "sum_" #bytes, "extract_" #bytes, "assign_" #bytes, "replay_" #bytes,
+#define KERNEL(bytes, Word) "sum_" #bytes, "extract_" #bytes, "replay_" #bytes,
     DELTASCOPE_KERNELS_OF_WORDS(KERNEL)
 #undef KERNEL
 #define KERNEL(type) "moments_" #type,

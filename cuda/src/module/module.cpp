@@ -174,22 +174,10 @@ std::int32_t expectOwn(DeviceQueueHandle* queue, std::uint64_t address, std::uin
     return guarded(fault, [&] { return queue->queue->expectOwn(address, bytes); });
 }
 
-std::int32_t count(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
-                   std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault)
-{
-    return guarded(fault, [&] { return queue->queue->count({ pairs, pairCount }, elementBytes, different); });
-}
-
 std::int32_t extract(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                      std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault)
 {
     return guarded(fault, [&] { return queue->queue->extract({ pairs, pairCount }, elementBytes, changes); });
-}
-
-std::int32_t xorInto(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
-                     std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault)
-{
-    return guarded(fault, [&] { return queue->queue->xorInto({ pairs, pairCount }, elementBytes, different); });
 }
 
 std::int32_t find(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
@@ -213,15 +201,9 @@ std::int32_t moments(DeviceQueueHandle* queue, const DevicePair* pairs, std::uin
     });
 }
 
-std::int32_t assign(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uint64_t jobCount,
-                    std::uint32_t elementBytes, std::uint32_t isXor, DeviceAssigned* assigned, DeviceFault* fault)
-{
-    return guarded(fault, [&] { return queue->queue->assign({ jobs, jobCount }, elementBytes, isXor != 0, assigned); });
-}
-
 std::int32_t replay(DeviceQueueHandle* queue, const DeviceReplay* blocks, std::uint64_t blockCount,
                     const DevicePiece* pieces, std::uint32_t elementBytes, const DeviceBits* bits,
-                    DeviceAssigned* counts, DeviceFault* fault)
+                    DevicePatchCounts* counts, DeviceFault* fault)
 {
     return guarded(fault, [&] {
         return queue->queue->replay({ blocks, blockCount }, pieces, elementBytes, *bits, counts);
@@ -264,13 +246,10 @@ const DeviceModule* moduleOver(Result<Driver> (*driver)(), KernelImage image, co
                                     copy,
                                     follow,
                                     expectOwn,
-                                    count,
                                     extract,
-                                    xorInto,
                                     find,
                                     sums,
                                     moments,
-                                    assign,
                                     replay,
                                     hash,
                                     wait };

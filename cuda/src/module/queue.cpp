@@ -16,8 +16,6 @@ namespace deltascope::cuda {
 
 namespace {
 
-std::uint64_t tilesOf(std::uint64_t elements) { return (elements + AssignTile - 1) / AssignTile; }
-
 struct NumberKernel {
     const char* name;
     std::uint32_t elementBytes;
@@ -211,62 +209,8 @@ Result<void> Queue::moments(std::span<const DevicePair> pairs, Dtype dtype, Diff
     return {};
 }
 
-Result<void> Queue::assign(std::span<const DeviceAssign> jobs, std::uint32_t elementBytes, bool isXor,
-                           DeviceAssigned* assigned)
-{
-    constexpr std::uint64_t MostTiles = 1 << 18; // 2^29 elements, 1 MiB of their jobs
-    constexpr std::size_t MostRows = 1 << 13;
-    std::fill_n(assigned, jobs.size(), DeviceAssigned {});
-    const Current current(m_device);
-    DS_CHECK(current.check());
-    std::size_t job = 0;
-    std::uint64_t at = 0; // in elements of the job
-    while (job < jobs.size()) {
-        std::vector<AssignJob> rows;
-        std::vector<std::size_t> owners;
-        std::uint64_t tiles = 0;
-        while (job < jobs.size() && tiles < MostTiles && rows.size() < MostRows) {
-            const DeviceAssign& from = jobs[job];
-            const std::uint64_t count = std::min(from.count - at, (MostTiles - tiles) * AssignTile);
-            rows.push_back(AssignJob { from.stretch, from.elements + at * sizeof(std::uint32_t),
-                                       from.bits + at * elementBytes, count,
-                                       NanRule { from.nanFlip, from.nanMask, from.nanLimit }, tiles });
-            owners.push_back(job);
-            tiles += tilesOf(count);
-            at += count;
-            if (at == from.count) {
-                ++job;
-                at = 0;
-            }
-        }
-        const std::uint64_t bytes = rows.size() * sizeof(AssignCounts);
-        DS_TRY(const Table table,
-               this->table(
-                   rows, [](const AssignJob& row) { return tilesOf(row.count); }, bytes));
-        DS_TRY(const Arena::Place counts, results(bytes));
-        AssignArguments arguments { table.jobs, table.jobOfBlock, tiles, counts.device, isXor };
-        DS_CHECK(launch(widthName("assign", elementBytes), (tiles + TilesPerBlock - 1) / TilesPerBlock, TileThreads,
-                        &arguments));
-        DS_CHECK(bringDown(counts, bytes));
-        m_deliveries.push_back([counts, owners = std::move(owners), isXor, assigned]() -> Result<void> {
-            const auto* const from = static_cast<const AssignCounts*>(counts.host);
-            for (std::size_t row = 0; row < owners.size(); ++row) {
-                DeviceAssigned& to = assigned[owners[row]];
-                to.changed += from[row].changed;
-                if (isXor)
-                    continue;
-                to.noops += from[row].noops;
-                to.nanNoops += from[row].nanNoops;
-                to.sameLowByte += from[row].sameLowByte;
-            }
-            return {};
-        });
-    }
-    return {};
-}
-
 Result<void> Queue::replay(std::span<const DeviceReplay> blocks, const DevicePiece* pieces, std::uint32_t elementBytes,
-                           const DeviceBits& bits, DeviceAssigned* counts)
+                           const DeviceBits& bits, DevicePatchCounts* counts)
 {
     constexpr std::size_t MostRows = 1 << 16; // 7 MiB of tables and counts
     const Current current(m_device);
@@ -296,11 +240,11 @@ Result<void> Queue::replay(std::span<const DeviceReplay> blocks, const DevicePie
 }
 
 Result<void> Queue::launchReplay(const std::vector<ReplayJob>& jobs, const std::vector<ReplayPiece>& pieces,
-                                 std::uint32_t elementBytes, const DeviceBits& bits, DeviceAssigned* counts)
+                                 std::uint32_t elementBytes, const DeviceBits& bits, DevicePatchCounts* counts)
 {
     if (pieces.empty())
         return {};
-    const std::uint64_t bytes = pieces.size() * sizeof(AssignCounts);
+    const std::uint64_t bytes = pieces.size() * sizeof(DevicePatchCounts);
     DS_CHECK(makeRoomInArena(jobs.size() * sizeof(ReplayJob) + pieces.size() * sizeof(ReplayPiece) + bytes));
     ReplayArguments arguments {};
     arguments.jobCount = jobs.size();
@@ -312,11 +256,8 @@ Result<void> Queue::launchReplay(const std::vector<ReplayJob>& jobs, const std::
     arguments.counts = counted.device;
     DS_CHECK(launch(widthName("replay", elementBytes), jobs.size(), TileThreads, &arguments));
     DS_CHECK(bringDown(counted, bytes));
-    m_deliveries.push_back([counted, counts, rows = pieces.size()]() -> Result<void> {
-        const auto* const from = static_cast<const AssignCounts*>(counted.host);
-        for (std::size_t row = 0; row < rows; ++row)
-            counts[row] = { from[row].noops, from[row].nanNoops, from[row].changed, from[row].zeroSigns,
-                            from[row].sameLowByte };
+    m_deliveries.push_back([counted, bytes, to = counts]() -> Result<void> {
+        std::memcpy(to, counted.host, bytes);
         return {};
     });
     return {};
@@ -371,26 +312,19 @@ template <class Value> Result<Address> Queue::sendUp(const std::vector<Value>& v
     return place.device;
 }
 
-template <class Job, class BlocksOf>
-Result<Queue::Table> Queue::table(const std::vector<Job>& jobs, BlocksOf blocksOf, std::uint64_t bytesBeside)
+Result<Queue::Table> Queue::table(const std::vector<Piece>& pieces, std::uint64_t bytesBeside)
 {
+    std::vector<PairJob> jobs;
     std::vector<std::uint32_t> jobOfBlock;
-    for (std::uint32_t job = 0; job < jobs.size(); ++job)
-        jobOfBlock.resize(jobOfBlock.size() + blocksOf(jobs[job]), job);
-    DS_CHECK(makeRoomInArena(jobs.size() * sizeof(Job) + jobOfBlock.size() * sizeof(std::uint32_t) + bytesBeside));
+    for (const Piece& piece : pieces) {
+        jobOfBlock.resize(jobOfBlock.size() + piece.blocks, static_cast<std::uint32_t>(jobs.size()));
+        jobs.push_back(piece.job);
+    }
+    DS_CHECK(makeRoomInArena(jobs.size() * sizeof(PairJob) + jobOfBlock.size() * sizeof(std::uint32_t) + bytesBeside));
     Table table {};
     DS_TRY(table.jobs, sendUp(jobs));
     DS_TRY(table.jobOfBlock, sendUp(jobOfBlock));
     return table;
-}
-
-Result<Queue::Table> Queue::table(const std::vector<Piece>& pieces, std::uint64_t bytesBeside)
-{
-    std::vector<PairJob> jobs;
-    for (const Piece& piece : pieces)
-        jobs.push_back(piece.job);
-    return table(
-        jobs, [](const PairJob& job) { return blocksOf(job.elements); }, bytesBeside);
 }
 
 Result<Arena::Place> Queue::results(std::uint64_t bytes)

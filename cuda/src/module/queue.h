@@ -35,16 +35,12 @@ public:
     Result<void> follow(Handle stream);
     Result<void> expectOwn(Address address, std::uint64_t bytes);
 
-    Result<void> count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);
-    Result<void> xorInto(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different);
     Result<void> find(std::span<const DevicePair> pairs, std::uint32_t elementBytes, const DeviceFound& found);
     Result<void> sums(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint32_t* sums);
     Result<void> extract(std::span<const DevicePair> pairs, std::uint32_t elementBytes, DeviceChanges* changes);
     Result<void> moments(std::span<const DevicePair> pairs, Dtype dtype, DiffMoments* moments);
-    Result<void> assign(std::span<const DeviceAssign> jobs, std::uint32_t elementBytes, bool isXor,
-                        DeviceAssigned* assigned);
     Result<void> replay(std::span<const DeviceReplay> blocks, const DevicePiece* pieces, std::uint32_t elementBytes,
-                        const DeviceBits& bits, DeviceAssigned* counts);
+                        const DeviceBits& bits, DevicePatchCounts* counts);
     Result<void> hash(std::span<const DeviceLeaf> leaves, DeviceDigest* digests);
     Result<void> wait();
 
@@ -57,10 +53,6 @@ private:
         , m_arena(device)
     {
     }
-    /// A count of 32 bits for each block of one launch, once wait() has brought them down.
-    Result<Arena::Place> launchCounts(const char* kernel, const std::vector<Piece>& pieces, std::uint32_t elementBytes);
-    Result<void> countInto(const char* kernel, std::span<const DevicePair> pairs, std::uint32_t elementBytes,
-                           std::uint64_t* different);
     struct Extraction;
     Result<void> extractPieces(std::vector<Piece> pieces, std::uint32_t elementBytes, DeviceChanges* changes);
     Result<void> launchExtraction(Extraction& extraction);
@@ -68,19 +60,17 @@ private:
     /// For so many changed elements, or more.
     Result<void> makeRoom(std::uint64_t elements, std::uint32_t elementBytes);
     void freeFound();
-    /// Jobs, and which one each block or tile belongs to, where kernels read them.
+    /// Jobs, and which one each block belongs to, where kernels read them.
     struct Table {
         Address jobs;
         Address jobOfBlock;
     };
-    /// `blocksOf`: of a job. `bytesBeside`: what else the launch takes from the arena.
-    template <class Job, class BlocksOf>
-    Result<Table> table(const std::vector<Job>& jobs, BlocksOf blocksOf, std::uint64_t bytesBeside);
+    /// `bytesBeside`: what else the launch takes from the arena.
     Result<Table> table(const std::vector<Piece>& pieces, std::uint64_t bytesBeside);
     /// Makes sure that so much fits, waiting for what was submitted if it must.
     Result<void> makeRoomInArena(std::uint64_t bytes);
     Result<void> launchReplay(const std::vector<ReplayJob>& jobs, const std::vector<ReplayPiece>& pieces,
-                              std::uint32_t elementBytes, const DeviceBits& bits, DeviceAssigned* counts);
+                              std::uint32_t elementBytes, const DeviceBits& bits, DevicePatchCounts* counts);
     template <class Value> Result<Address> sendUp(const std::vector<Value>& values);
     /// Zeroed memory of the device whose content wait() brings down.
     Result<Arena::Place> results(std::uint64_t bytes);

@@ -7,13 +7,11 @@
 #include <cstring>
 #include <utility>
 
-// What Queue does with pairs of stretches: counts, finds and xors what differs, and sums blocks.
+// What Queue does with pairs of stretches: finds what differs, and sums blocks.
 
 namespace deltascope::cuda {
 
 namespace {
-
-constexpr std::uint64_t MostCounted = 1 << 18; ///< blocks of one launch: 1 MiB of counts
 
 unsigned extractThreads(std::uint32_t elementBytes)
 {
@@ -31,60 +29,21 @@ unsigned extractThreads(std::uint32_t elementBytes)
 
 } // namespace
 
-Result<void> Queue::count(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different)
-{
-    return countInto("count", pairs, elementBytes, different);
-}
-
-Result<void> Queue::xorInto(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint64_t* different)
-{
-    return countInto("xor", pairs, elementBytes, different);
-}
-
-Result<Arena::Place> Queue::launchCounts(const char* kernel, const std::vector<Piece>& pieces,
-                                         std::uint32_t elementBytes)
-{
-    const std::uint64_t blocks = blocksOf(pieces);
-    const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
-    DS_TRY(const Table jobs, table(pieces, bytes));
-    DS_TRY(const Arena::Place counts, results(bytes));
-    CountArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, counts.device };
-    DS_CHECK(
-        launch(widthName(kernel, elementBytes), (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads, &arguments));
-    DS_CHECK(bringDown(counts, bytes));
-    return counts;
-}
-
-Result<void> Queue::countInto(const char* kernel, std::span<const DevicePair> pairs, std::uint32_t elementBytes,
-                              std::uint64_t* different)
-{
-    std::fill_n(different, pairs.size(), 0);
-    const Current current(m_device);
-    DS_CHECK(current.check());
-    Launches launches(pairs, elementBytes, MostCounted);
-    for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
-        DS_TRY(const Arena::Place counts, launchCounts(kernel, pieces, elementBytes));
-        m_deliveries.push_back([pieces = std::move(pieces), counts, different]() -> Result<void> {
-            const auto* const ofBlocks = static_cast<const std::uint32_t*>(counts.host);
-            for (const Piece& piece : pieces) {
-                for (std::uint64_t block = 0; block < piece.blocks; ++block)
-                    different[piece.pair] += ofBlocks[piece.job.firstBlock + block];
-            }
-            return {};
-        });
-    }
-    return {};
-}
-
 Result<void> Queue::sums(std::span<const DevicePair> pairs, std::uint32_t elementBytes, std::uint32_t* sums)
 {
+    constexpr std::uint64_t MostBlocks = 1 << 18; // 1 MiB of sums
     const Current current(m_device);
     DS_CHECK(current.check());
-    Launches launches(pairs, elementBytes, MostCounted);
+    Launches launches(pairs, elementBytes, MostBlocks);
     for (std::vector<Piece> pieces = launches.next(); !pieces.empty(); pieces = launches.next()) {
         const std::uint64_t blocks = blocksOf(pieces);
         const std::uint64_t bytes = blocks * sizeof(std::uint32_t);
-        DS_TRY(const Arena::Place made, launchCounts("sum", pieces, elementBytes));
+        DS_TRY(const Table jobs, table(pieces, bytes));
+        DS_TRY(const Arena::Place made, results(bytes));
+        SumArguments arguments { jobs.jobs, jobs.jobOfBlock, blocks, made.device };
+        DS_CHECK(launch(widthName("sum", elementBytes), (blocks + TilesPerBlock - 1) / TilesPerBlock, TileThreads,
+                        &arguments));
+        DS_CHECK(bringDown(made, bytes));
         m_deliveries.push_back([made, bytes, to = sums]() -> Result<void> {
             std::memcpy(to, made.host, bytes);
             return {};

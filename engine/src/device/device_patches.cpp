@@ -39,7 +39,7 @@ PatchPiece movedTo(const PatchPiece& piece, std::span<const std::uint32_t> posit
 }
 
 /// What Backend::apply() says of it.
-PatchCounts countsOf(const PatchPiece& piece, const DeviceAssigned& did)
+PatchCounts countsOf(const PatchPiece& piece, const DevicePatchCounts& did)
 {
     PatchCounts counts;
     counts.changed = did.changed;
@@ -98,7 +98,7 @@ struct DevicePatches::Batch {
     std::vector<DeviceReplay> blocks = {};
     std::vector<DevicePiece> pieces = {};
     std::vector<PatchPiece> onHost = {}; ///< the same pieces, for the processor and who looks at them
-    std::vector<DeviceAssigned> did = {}; ///< by piece, once it is complete and the device did not fail
+    std::vector<DevicePatchCounts> did = {}; ///< by piece, once it is complete and the device did not fail
     std::vector<PatchCounts> counts = {}; ///< likewise
     std::size_t bytes = 0; ///< of all blocks
     std::size_t filled = 0; ///< bytes of the first area

@@ -30,8 +30,7 @@ struct DeviceInfo {
 struct DevicePair {
     std::uint64_t before; ///< addresses
     std::uint64_t after;
-    /// xorInto(): where the mask goes; may be `before` or `after`. find(): where the new bits of what changed go, too;
-    /// may be `before`; 0: nowhere. Others do not use it.
+    /// find(): where the new bits of what changed go, too; may be `before`; 0: nowhere. Others do not use it.
     std::uint64_t out;
     std::uint64_t elements;
 };
@@ -63,20 +62,9 @@ struct DeviceFound {
     std::uint64_t used; ///< one std::uint64_t: the elements that changed, whether they fitted or not
 };
 
-/// New bits for some elements of a stretch. Bits are a NaN if ((bits ^ flip) & mask) > limit.
-struct DeviceAssign {
-    std::uint64_t stretch; ///< addresses in the memory of the device
-    std::uint64_t elements; ///< std::uint32_t, ascending, relative to the stretch
-    std::uint64_t bits;
-    std::uint64_t count;
-    std::uint64_t nanFlip;
-    std::uint64_t nanMask;
-    std::uint64_t nanLimit;
-};
-
-/// What that did, as in PatchCounts; zeroSigns: of replay() alone. Of DevicePieceKind::AssignBytes noops (bytes) and
-/// changed (elements) alone.
-struct DeviceAssigned {
+/// What a DevicePiece did, as in PatchCounts; of DevicePieceKind::AssignBytes noops (bytes) and changed (elements)
+/// alone.
+struct DevicePatchCounts {
     std::uint64_t noops;
     std::uint64_t nanNoops;
     std::uint64_t changed;
@@ -103,7 +91,7 @@ struct DeviceReplay {
     std::uint64_t pieces;
 };
 
-/// Bits of a type that have a meaning: those of a NaN are as in DeviceAssign.
+/// Bits of a type that have a meaning. Bits are a NaN if ((bits ^ nanFlip) & nanMask) > nanLimit.
 struct DeviceBits {
     std::uint64_t nanFlip;
     std::uint64_t nanMask;
@@ -168,13 +156,9 @@ struct DeviceModule {
     /// of another device would end the context of the whole process. Errors: Usage (it is no memory of this device).
     std::int32_t (*expectOwn)(DeviceQueueHandle* queue, std::uint64_t address, std::uint64_t bytes, DeviceFault* fault);
 
-    /// As Backend::count(), extract(), xorInto() and moments(), for `count` pairs; `elementBytes` is 1, 2, 4 or 8.
-    std::int32_t (*count)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
-                          std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
+    /// As Backend::extract(), for each pair; `elementBytes` is 1, 2, 4 or 8.
     std::int32_t (*extract)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t elementBytes, DeviceChanges* changes, DeviceFault* fault);
-    std::int32_t (*xorInto)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
-                            std::uint32_t elementBytes, std::uint64_t* different, DeviceFault* fault);
     /// As extract(), and leaves what it finds in the memory of the device: one pass over both stretches, behind which
     /// `after` may change.
     std::int32_t (*find)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
@@ -183,18 +167,14 @@ struct DeviceModule {
     /// that its place gives it, modulo 2^32. Blocks that differ in one word have different sums.
     std::int32_t (*sums)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                          std::uint32_t elementBytes, std::uint32_t* sums, DeviceFault* fault);
-    /// `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each Backend::MomentElements of each pair in turn,
-    /// the last one of a pair for what is left.
+    /// As Backend::moments(). `dtype`: a Dtype of numbers. `moments`: a DiffMoments for each Backend::MomentElements of
+    /// each pair in turn, the last one of a pair for what is left.
     std::int32_t (*moments)(DeviceQueueHandle* queue, const DevicePair* pairs, std::uint64_t pairCount,
                             std::uint32_t dtype, void* moments, DeviceFault* fault);
-    /// `isXor`: the bits are xored into the elements; then only `changed` is counted.
-    std::int32_t (*assign)(DeviceQueueHandle* queue, const DeviceAssign* jobs, std::uint64_t jobCount,
-                           std::uint32_t elementBytes, std::uint32_t isXor, DeviceAssigned* assigned,
-                           DeviceFault* fault);
     /// `pieces` and `counts`: of all blocks, one after another.
     std::int32_t (*replay)(DeviceQueueHandle* queue, const DeviceReplay* blocks, std::uint64_t blockCount,
                            const DevicePiece* pieces, std::uint32_t elementBytes, const DeviceBits* bits,
-                           DeviceAssigned* counts, DeviceFault* fault);
+                           DevicePatchCounts* counts, DeviceFault* fault);
     std::int32_t (*hash)(DeviceQueueHandle* queue, const DeviceLeaf* leaves, std::uint64_t leafCount,
                          DeviceDigest* digests, DeviceFault* fault);
     std::int32_t (*wait)(DeviceQueueHandle* queue, DeviceFault* fault);
