@@ -435,7 +435,8 @@ TEST_F(BlockBatches, PatchWithEachStateAsOnePieceAfterAnother)
                 const DeviceShare share = *device->share();
                 EXPECT_EQ(share.byDevice + share.byProcessor, size);
                 EXPECT_EQ(share.byProcessor > 0, made.untaken > 0);
-                EXPECT_TRUE(everyKind || made.untaken == 0) << "the device has a kernel for each";
+                const bool isFull = size > 1 << 20; // what both slots have no room left for is not taken
+                EXPECT_TRUE(everyKind || isFull || made.untaken == 0) << "the device has a kernel for each";
                 EXPECT_TRUE(size == 8 || share.byDevice > 0);
                 EXPECT_TRUE(device->notices().empty());
             }
