@@ -45,11 +45,11 @@ protected:
         EXPECT_TRUE(report) << report.error().text;
         return std::move(*report);
     }
-    Result<void> read(std::int64_t step)
+    Result<void> read(std::int64_t step, bool accept = false)
     {
         const deltascope::Run run = open();
         DS_TRY(const Plan plan, planFor(run, *run.find(step)));
-        DS_TRY(const PathPtr path, openChecked(m_session.bench, run, plan, false, m_session.task));
+        DS_TRY(const PathPtr path, openChecked(m_session.bench, run, plan, accept, m_session.task));
         DS_CHECK(rootOfState(m_session.bench, *path, LeafHasher::Strength::Fast, m_session.task));
         return {};
     }
@@ -83,6 +83,16 @@ TEST_F(RefusedReads, TellThatTheObjectWasRewritten)
         EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
         EXPECT_EQ(refusedParts(), 1U);
     }
+}
+
+TEST_F(RefusedReads, TellItWhereTheBytesAreUsedOnce)
+{
+    put(2, 'c');
+    for (int again = 0; again < 2; ++again) {
+        ASSERT_TRUE(read(2, true));
+        EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
+    }
+    EXPECT_FALSE(read(2));
 }
 
 TEST_F(RefusedReads, AreForgottenWhereTheBytesAreAccepted)

@@ -115,24 +115,39 @@ Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, boo
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
 Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const
 {
+    if (outcome && reads.rewritten()) // and accepted
+        recordDifference(reads, task);
     if (outcome || (outcome.error().code != Code::Digest && outcome.error().code != Code::Rewritten))
         return outcome;
-    const Result<ObjectInfo> now = below().stat(reads.object().key, task);
-    const bool asListed = now && now->identity == reads.object().identity;
-    Error error = outcome.error().code == Code::Rewritten || asListed ? outcome.error() : reads.changed().value();
+    Error error = outcome.error();
+    if (error.code == Code::Rewritten)
+        recordDifference(reads, task);
+    else if (!isAsListed(reads, task))
+        error = reads.changed().value();
     const std::lock_guard lock(m_mutex);
-    if (!m_failure && asListed && error.code == Code::Rewritten)
-        recordDifference(reads);
     if (!m_failure)
         m_failure = error;
     return fail(std::move(error));
 }
 
-/// So that everybody knows it who does not read the object. The read fails in any case: without the record, the next
-/// one finds the difference again.
-void CheckedStore::recordDifference(const ObjectReads& reads) const
+bool CheckedStore::isAsListed(const ObjectReads& reads, TaskContext& task) const
+{
+    const Result<ObjectInfo> now = below().stat(reads.object().key, task);
+    return now && now->identity == reads.object().identity;
+}
+
+/// So that everybody knows it who does not read the object. Without the record, the next read finds the difference
+/// again.
+void CheckedStore::recordDifference(const ObjectReads& reads, TaskContext& task) const
 {
     if (!m_records || reads.expected().ofMirror)
+        return;
+    {
+        const std::lock_guard lock(m_mutex);
+        if (!m_recorded.insert(reads.object().key).second)
+            return;
+    }
+    if (!isAsListed(reads, task))
         return;
     const ObjectInfo& object = reads.object();
     const auto now = std::chrono::system_clock::now().time_since_epoch();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,14 @@ public:
 
 private:
     Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
-    void recordDifference(const ObjectReads& reads) const;
+    bool isAsListed(const ObjectReads& reads, TaskContext& task) const;
+    void recordDifference(const ObjectReads& reads, TaskContext& task) const;
 
     const Replaced m_replaced;
     Records* const m_records; ///< null: nothing is on record
-    mutable std::mutex m_mutex; ///< guards m_failure
+    mutable std::mutex m_mutex; ///< guards what follows
     mutable std::optional<Error> m_failure; ///< of the first comparison that failed
+    mutable std::set<std::string> m_recorded; ///< keys of objects whose difference is on record
     std::map<std::string, std::unique_ptr<ObjectReads>, std::less<>> m_reads;
 };
 
