@@ -134,6 +134,25 @@ TEST(CostInputs, ComeFromSizesTimesAndLinks)
     EXPECT_EQ(inputs.changedFraction, std::nullopt);
 }
 
+TEST(CostInputs, NameTheStepThatCanBeRebuiltAndCountWhatIsLeftOut)
+{
+    EngineRun run = threeAnchors();
+    const CostInputs sound = costInputsOf(run);
+    EXPECT_EQ(sound.restoreStep, 10);
+    EXPECT_TRUE(sound.restoreIsNewest);
+    EXPECT_EQ(sound.broken, 0U);
+    Version& anchor = run.versions[8];
+    ASSERT_EQ(anchor.kind, VersionKind::Anchor);
+    anchor.facts = VersionFacts();
+    anchor.facts->damage = Error { Code::Digest, "it is damaged", anchor.objects.name, anchor.step(), {} };
+    assess(run);
+    const CostInputs damaged = costInputsOf(run);
+    EXPECT_EQ(damaged.restoreStep, 8);
+    EXPECT_FALSE(damaged.restoreIsNewest);
+    EXPECT_EQ(damaged.anchors, 2U);
+    EXPECT_EQ(damaged.broken, 1U);
+}
+
 TEST(CostInputs, TheChangedShareIsTheMedianOfWhatWasReplayed)
 {
     const CostInputs inputs = costInputsOf(Published()

@@ -65,6 +65,8 @@ std::string header(const app::CostView& cost, const Style& style)
     text += cost.epochs > 1 ? fmt::format("  epoch {} (newest run)\n", cost.epoch) : "\n";
     text += fmt::format("{}: {}, {}", counted(cost.versions, "version"), counted(cost.anchors, "anchor"),
                         counted(cost.deltas, "delta"));
+    if (cost.broken > 0)
+        text += fmt::format(" · {} left out", counted(cost.broken, "broken version"));
     if (cost.stepsPerDayGiven)
         text += fmt::format(" · {} steps per day", numberText(*cost.stepsPerDay));
     else if (cost.stepsPerDay)
@@ -92,6 +94,14 @@ std::string row(const char* name, const std::optional<app::CostRowView>& row)
                        row->timesSmaller ? numberText(*row->timesSmaller) + "x" : UnknownText);
 }
 
+std::string newestRestorable(const app::CostView& cost)
+{
+    if (cost.restoreIsNewest)
+        return "the newest step";
+    const std::string epoch = cost.restoreEpoch == cost.epoch ? std::string() : fmt::format("{}:", cost.restoreEpoch);
+    return fmt::format("step {}{}, the newest that can be rebuilt,", epoch, cost.restoreStep);
+}
+
 std::string rows(const app::CostView& cost, const Style& style)
 {
     std::string text = paint(style, Paint::Dim,
@@ -101,7 +111,7 @@ std::string rows(const app::CostView& cost, const Style& style)
     text += row("published version", cost.published);
     text += row(cost.fullIsBase ? "full sync (base)" : "full sync", cost.full);
     if (cost.restoreBytes)
-        text += fmt::format("  Rebuilding the newest step reads {}, {} on the link, with {}.\n",
+        text += fmt::format("  Rebuilding {} reads {}, {} on the link, with {}.\n", newestRestorable(cost),
                             bytesText(*cost.restoreBytes), linkText(*cost.restoreSeconds),
                             counted(cost.restoreDeltas, "delta"));
     return text;

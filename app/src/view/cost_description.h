@@ -45,6 +45,8 @@ template <class Io> void describe(Io& io, const PredictionView& prediction)
 }
 
 struct NewestRestoreView {
+    int epoch = 0;
+    std::int64_t step = 0;
     std::uint64_t deltas = 0;
     std::uint64_t bytes = 0;
     std::optional<double> linkSeconds;
@@ -53,6 +55,8 @@ struct NewestRestoreView {
 template <class Io> void describe(Io& io, const NewestRestoreView& restore)
 {
     io.type("NewestRestore", "What it takes to rebuild the newest restorable step.");
+    io("epoch", restore.epoch);
+    io("step", restore.step);
     io("deltas", restore.deltas);
     io("bytes", restore.bytes);
     io("link_seconds", restore.linkSeconds);
@@ -62,7 +66,7 @@ template <class Io> void describe(Io& io, const CostView& cost)
 {
     std::optional<NewestRestoreView> newest;
     if (cost.restoreBytes)
-        newest = { cost.restoreDeltas, *cost.restoreBytes, cost.restoreSeconds };
+        newest = { cost.restoreEpoch, cost.restoreStep, cost.restoreDeltas, *cost.restoreBytes, cost.restoreSeconds };
     io.type("Cost", "What the newest epoch of a run costs. Money is in the unit of the price.");
     io("source", cost.source, "URI");
     io("layout", cost.layout);
@@ -70,6 +74,7 @@ template <class Io> void describe(Io& io, const CostView& cost)
     io("versions", cost.versions, "whole ones");
     io("anchors", cost.anchors);
     io("deltas", cost.deltas);
+    io("broken", cost.broken, "left out: unreadable, or proven damaged");
     io("price_per_gb", cost.pricePerGb.value);
     io("price_assumed", cost.pricePerGb.assumed);
     io("price_per_1000_requests", cost.pricePerThousandRequests.value);

@@ -53,6 +53,7 @@ CostView makeCostView(const Run& run, const CostReport& report, const std::optio
     view.versions = inputs.versions;
     view.anchors = inputs.anchors;
     view.deltas = inputs.deltas;
+    view.broken = inputs.broken;
     view.baseOutside = inputs.baseOutside;
     view.pricePerGb = assumedView(report.pricePerGb);
     view.pricePerThousandRequests = assumedView(report.pricePerThousandRequests);
@@ -67,6 +68,9 @@ CostView makeCostView(const Run& run, const CostReport& report, const std::optio
     view.fullIsBase = inputs.fullIsBase;
     view.restoreBytes = inputs.restoreBytes;
     view.restoreDeltas = inputs.restoreDeltas;
+    view.restoreEpoch = inputs.restoreEpoch;
+    view.restoreStep = inputs.restoreStep;
+    view.restoreIsNewest = inputs.restoreIsNewest;
     view.restoreSeconds = report.restoreSeconds;
     for (const CadenceRow& row : report.cadences)
         view.cadences.push_back(cadenceView(row));

@@ -212,7 +212,11 @@ CostInputs costInputsOf(const Run& run)
     const Version* before = nullptr;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
-        if (version.epoch != inputs.epoch || !isWhole(version))
+        if (version.epoch != inputs.epoch)
+            continue;
+        if (version.state == VersionState::Broken)
+            ++inputs.broken;
+        if (!isWhole(version))
             continue;
         bytes += version.objects.wireBytes();
         requests += requestsOf(version.objects);
@@ -259,6 +263,9 @@ CostInputs costInputsOf(const Run& run)
         if (const Result<Plan> plan = planFor(run, *latest)) {
             inputs.restoreBytes = plan->readBytes;
             inputs.restoreDeltas = plan->deltas();
+            inputs.restoreEpoch = latest->epoch;
+            inputs.restoreStep = latest->step();
+            inputs.restoreIsNewest = latest == &run.versions.back();
         }
     }
     return inputs;

@@ -34,6 +34,7 @@ struct CostInputs {
     std::uint64_t versions = 0;
     std::uint64_t anchors = 0; ///< complete ones
     std::uint64_t deltas = 0;
+    std::uint64_t broken = 0; ///< versions that are left out because they cannot be read, or are proven damaged
     std::optional<double> versionBytes; ///< mean over all versions, as they were published
     std::optional<double> deltaBytes; ///< mean over deltas
     /// The newest complete anchor of this epoch, else of an earlier one, else the external base.
@@ -48,6 +49,9 @@ struct CostInputs {
     std::uint64_t replayedDeltas = 0; ///< that changedFraction is the median of
     std::optional<std::uint64_t> restoreBytes; ///< what rebuilding the newest restorable step reads
     std::uint64_t restoreDeltas = 0;
+    int restoreEpoch = 0; ///< of that step
+    std::int64_t restoreStep = 0;
+    bool restoreIsNewest = false; ///< no version lies behind that step
     /// How many requests it takes to read the same: a window of 4 MiB each, and one more for each object.
     std::optional<double> versionRequests;
     std::optional<double> deltaRequests;

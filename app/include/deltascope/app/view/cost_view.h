@@ -55,6 +55,7 @@ struct CostView {
     std::uint64_t versions = 0; ///< whole ones
     std::uint64_t anchors = 0; ///< complete ones
     std::uint64_t deltas = 0;
+    std::uint64_t broken = 0; ///< that are left out
     bool baseOutside = false; ///< chains are cut by a new base checkpoint, not by anchors
     AssumedView pricePerGb;
     AssumedView pricePerThousandRequests; ///< part of all prices; 0 where none is given
@@ -69,6 +70,9 @@ struct CostView {
     bool fullIsBase = false; ///< the full sync is as large as the external base
     std::optional<std::uint64_t> restoreBytes; ///< what rebuilding the newest restorable step reads
     std::uint64_t restoreDeltas = 0;
+    int restoreEpoch = 0; ///< of that step
+    std::int64_t restoreStep = 0;
+    bool restoreIsNewest = false; ///< no version lies behind that step
     std::optional<double> restoreSeconds; ///< on the link
     std::vector<CadenceView> cadences; ///< ascending
     std::optional<std::uint64_t> ownCadence;
