@@ -96,6 +96,26 @@ TEST(Diff, ComparesOnlyTheTensorsThatAreMeant)
         << none.error().text;
 }
 
+TEST(Diff, ANameIsNoPatternWhereATensorHasIt)
+{
+    TaskContext task;
+    const auto compared = [&](std::vector<std::string> globs) {
+        const std::vector<FileTensor> tensors { { tensor("*", { 1 }), "12" },
+                                                { tensor("x0", { 1 }), "34" },
+                                                { tensor("x[0]", { 1 }), "56" },
+                                                { tensor("y", { 1 }), "78" } };
+        const auto report = diffStates(bench(), stateOf(tensors), stateOf(tensors), {}, task,
+                                       { TensorGlobs(std::move(globs)), false, {} });
+        EXPECT_TRUE(report) << report.error().text;
+        return report ? report->tensorsCompared : 0U;
+    };
+    EXPECT_EQ(compared({ "x[0]" }), 1U);
+    EXPECT_EQ(compared({ "*" }), 1U);
+    EXPECT_EQ(compared({ "x[0-9]" }), 1U); // x0
+    EXPECT_EQ(compared({ "x*" }), 2U);
+    EXPECT_EQ(compared({ "x[0]", "x*" }), 2U);
+}
+
 TEST(Diff, ReadsOnlyTheTensorsThatAreMeant)
 {
     constexpr std::uint64_t Bytes = 4U << 20;

@@ -69,9 +69,9 @@ private:
     std::map<std::size_t, std::vector<TensorCount>> m_fresh; ///< by index of the version
 };
 
-/// Finds the tensors of the newest state that are meant.
-Result<std::vector<TensorInfo>> tensorsMeant(const Workbench& bench, const Run& run, const TensorGlobs& meant,
-                                             LogView& view, TaskContext& task)
+/// Finds the tensors of the newest state that are meant, and which globs are names there.
+Result<std::vector<TensorInfo>> tensorsMeant(const Workbench& bench, const Run& run, TensorGlobs& meant, LogView& view,
+                                             TaskContext& task)
 {
     const Version* newest = run.latest();
     if (!newest)
@@ -82,6 +82,7 @@ Result<std::vector<TensorInfo>> tensorsMeant(const Workbench& bench, const Run& 
     std::vector<std::string_view> names;
     for (const TensorInfo& tensor : state->tensors())
         names.push_back(tensor.name);
+    meant = meant.among(names);
     DS_CHECK(meant.expectEachFits(names, fmt::format("step {} has no", newest->step()), run.store->uri()));
     for (const TensorInfo& tensor : state->tensors()) {
         if (!meant.mean(tensor.name))
@@ -112,7 +113,7 @@ Result<LogView> changesOf(Workbench& bench, Run& run, const LogRequest& request,
 {
     LogView view;
     view.globs = request.tensors;
-    const TensorGlobs meant(request.tensors);
+    TensorGlobs meant(request.tensors);
     StepCounts counts(bench, run);
     if (request.depth == Depth::Replayed) // what it finds damaged is not looked into for names
         DS_CHECK(counts.replay(task));

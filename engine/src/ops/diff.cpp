@@ -115,12 +115,6 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
                             {},
                             std::nullopt,
                             "name prefixes of the tensors that are only in A and only in B, or let them be found" });
-    const TensorGlobs& meant = options.tensors;
-    const auto isMeant = [&](const TensorInfo& tensor) {
-        const std::vector<std::string>* const parts = sides.partsOf(tensor);
-        return meant.mean(tensor.name)
-            || (parts && std::any_of(parts->begin(), parts->end(), [&](const auto& part) { return meant.mean(part); }));
-    };
     std::vector<std::string_view> names;
     const auto addNames = [&](const TensorInfo& tensor) {
         names.push_back(tensor.name);
@@ -136,6 +130,12 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
         for (const TensorInfo* tensor : *side)
             addNames(*tensor);
     }
+    const TensorGlobs meant = options.tensors.among(names);
+    const auto isMeant = [&](const TensorInfo& tensor) {
+        const std::vector<std::string>* const parts = sides.partsOf(tensor);
+        return meant.mean(tensor.name)
+            || (parts && std::any_of(parts->begin(), parts->end(), [&](const auto& part) { return meant.mean(part); }));
+    };
     DS_CHECK(meant.expectEachFits(names, "neither A nor B has a", {}));
     const auto list = [&](const std::vector<const TensorInfo*>& tensors, std::vector<std::string>& into) {
         for (const TensorInfo* tensor : tensors) {

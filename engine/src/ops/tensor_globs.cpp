@@ -17,10 +17,25 @@ bool fits(const std::string& glob, const std::string& name)
 
 }
 
+TensorGlobs TensorGlobs::among(const std::vector<std::string_view>& names) const
+{
+    TensorGlobs globs(m_globs);
+    for (const std::string& glob : m_globs) {
+        if (std::find(names.begin(), names.end(), glob) != names.end())
+            globs.m_names.insert(glob);
+    }
+    return globs;
+}
+
+bool TensorGlobs::means(const std::string& glob, const std::string& name) const noexcept
+{
+    return m_names.contains(glob) ? glob == name : fits(glob, name);
+}
+
 bool TensorGlobs::mean(const std::string& name) const noexcept
 {
     return meanAll()
-        || std::any_of(m_globs.begin(), m_globs.end(), [&](const std::string& glob) { return fits(glob, name); });
+        || std::any_of(m_globs.begin(), m_globs.end(), [&](const std::string& glob) { return means(glob, name); });
 }
 
 Result<void> TensorGlobs::expectEachFits(const std::vector<std::string_view>& names, std::string_view whoHasNo,
@@ -28,7 +43,7 @@ Result<void> TensorGlobs::expectEachFits(const std::vector<std::string_view>& na
 {
     for (const std::string& glob : m_globs) {
         const bool any = std::any_of(names.begin(), names.end(),
-                                     [&](std::string_view name) { return fits(glob, std::string(name)); });
+                                     [&](std::string_view name) { return means(glob, std::string(name)); });
         if (!any)
             return fail(Code::NotFound,
                         fmt::format("{} tensor that fits {}{}", whoHasNo, glob, didYouMean(glob, names)),

@@ -2,7 +2,7 @@
 
 #include "deltascope/base/result.h"
 
-#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +11,8 @@ namespace deltascope {
 
 /// Which tensors of a model are meant, by patterns of their names: '*' stands for any letters, dots among them, '?' for
 /// one, "[0-9]" for one of some, '\' takes what follows as it is (fnmatch of POSIX). A tensor is meant if one of them
-/// fits its whole name; without any, all are.
+/// fits its whole name; without any, all are. What is the name of a tensor letter by letter means that one alone
+/// (among()).
 class TensorGlobs {
 public:
     TensorGlobs() = default;
@@ -19,6 +20,9 @@ public:
         : m_globs(std::move(globs))
     {
     }
+
+    /// The same among tensors of these names.
+    TensorGlobs among(const std::vector<std::string_view>& names) const;
 
     bool meanAll() const noexcept { return m_globs.empty(); }
     bool mean(const std::string& name) const noexcept;
@@ -30,7 +34,10 @@ public:
                                 std::string where) const;
 
 private:
+    bool means(const std::string& glob, const std::string& name) const noexcept;
+
     std::vector<std::string> m_globs;
+    std::set<std::string, std::less<>> m_names; ///< those of them that are names
 };
 
 } // namespace deltascope
