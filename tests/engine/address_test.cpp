@@ -84,6 +84,14 @@ TEST(Address, APlaceInAnObjectStoreHasOneSpelling)
     }
 }
 
+TEST(Address, WhatLiesBelowAPlaceStandsInFrontOfItsOptions)
+{
+    EXPECT_EQ(Address("s3://b/run?endpoint=http://h:9").below("x/model.safetensors").text(),
+              "s3://b/run/x/model.safetensors?endpoint=http://h:9");
+    EXPECT_EQ(Address("s3://b").below("a").text(), "s3://b/a");
+    EXPECT_EQ(Address("/runs/a").below("b/c").text(), "/runs/a/b/c");
+}
+
 TEST(Address, PlacesInOneBucketLieInEachOther)
 {
     EXPECT_TRUE(Address("s3://bucket/run/out").isWithin("s3://bucket/run"));

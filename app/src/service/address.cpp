@@ -119,18 +119,12 @@ VersionRequest VersionRequest::parse(const std::string& address)
 
 SourceRequest SourceRequest::below(const std::string& folder) const
 {
-    const auto inside = [&](const Address& address) -> Address {
-        if (std::optional<RemotePlace> place = address.remote()) {
-            place->prefix += (place->prefix.empty() ? "" : "/") + folder;
-            return place->text();
-        }
-        return address.path() ? (std::filesystem::path(*address.path()) / folder).string() : address;
-    };
     SourceRequest request = *this;
     if (folder.empty())
         return request;
-    request.source = inside(source);
-    std::transform(mirrors.begin(), mirrors.end(), request.mirrors.begin(), inside);
+    request.source = source.below(folder);
+    std::transform(mirrors.begin(), mirrors.end(), request.mirrors.begin(),
+                   [&](const Address& mirror) { return mirror.below(folder); });
     return request;
 }
 

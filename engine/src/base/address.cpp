@@ -119,6 +119,15 @@ Address Address::canonical() const
     return error ? absolute() : withoutSlash(canonical);
 }
 
+Address Address::below(const std::string& relative) const
+{
+    if (!m_remote)
+        return m_text + "/" + relative;
+    RemotePlace place = *m_remote;
+    place.prefix += (place.prefix.empty() ? "" : "/") + relative;
+    return place.text();
+}
+
 bool Address::isWithin(const Address& folder) const
 {
     if (m_remote && folder.m_remote)

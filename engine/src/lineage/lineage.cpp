@@ -252,6 +252,12 @@ std::optional<std::size_t> Run::checkpointBefore(std::size_t at) const noexcept
     return std::nullopt;
 }
 
+bool Run::isNamedByAddress(const Version& version) const
+{
+    const bool isAlone = versions.size() == 1 && version.otherForms.empty() && version.objects.mirror.empty();
+    return isAlone && layout->standAlone() && version.step() == 0 && stepFolderOf(version.objects.name).empty();
+}
+
 bool Run::isFinalSave(const Version& version) const noexcept
 {
     constexpr std::int64_t CopyJitterUs = 2 * Second;

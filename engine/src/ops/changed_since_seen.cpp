@@ -1,5 +1,6 @@
 #include "catalog/object_names.h"
 #include "catalog/sights.h"
+#include "deltascope/base/address.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/rewritten_parts.h"
 
@@ -124,7 +125,7 @@ void addChanges(Records& records, const Place& place, const VersionObjects& vers
         const Result<std::vector<Sight>> sights = records.sights(place.store.uri(), key);
         if (!sights)
             continue; // the run reports what is wrong with the records
-        const std::string where = place.isBase ? place.store.uri() + "/" + key : key;
+        const std::string where = place.isBase ? Address(place.store.uri()).below(key).text() : key;
         const std::optional<std::int64_t> step = place.isBase ? std::nullopt : std::optional(version.step);
         if (std::optional<Error> change = changeOf(*sights, object, where, step))
             changes.push_back(std::move(*change));

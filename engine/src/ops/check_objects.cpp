@@ -1,10 +1,12 @@
 #include "check_objects.h"
 
 #include "catalog/sights.h"
+#include "deltascope/base/address.h"
 #include "deltascope/engine/parallel.h"
 #include "format/common/read_chunks.h"
 #include "replay/object_reads.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
@@ -265,8 +267,14 @@ Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, boo
     task.beginPhase("base", base.objects.wireBytes());
     DS_TRY(std::vector<ObjectFindings> findings,
            checkObjects(bench, *base.store, { &base.objects }, acceptRewritten, task));
-    for (Error& problem : findings.front().problems)
+    const std::vector<ObjectInfo>& objects = base.objects.objects;
+    for (Error& problem : findings.front().problems) {
         problem.text = "in the base checkpoint: " + problem.text;
+        problem.step.reset();
+        if (std::any_of(objects.begin(), objects.end(),
+                        [&](const auto& object) { return object.key == problem.where; }))
+            problem.where = Address(base.store->uri()).below(problem.where).text();
+    }
     return std::move(findings.front());
 }
 

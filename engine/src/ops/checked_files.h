@@ -11,6 +11,12 @@
 
 namespace deltascope {
 
+/// How errors call the step of what lies beside a version of a run (CheckedFiles::File).
+inline std::optional<std::int64_t> stepToTell(const Run& run, const Version& version)
+{
+    return run.isNamedByAddress(version) ? std::nullopt : std::optional(version.step());
+}
+
 /// Reads files that lie beside a state, compared with the records as the state is (openChecked).
 class CheckedFiles {
 public:
@@ -23,7 +29,7 @@ public:
     struct File {
         std::shared_ptr<const ObjectStore> store;
         ObjectInfo object;
-        std::optional<std::int64_t> step; ///< nothing: the store is not the source
+        std::optional<std::int64_t> step; ///< nothing: errors tell the address
         std::string mirror; ///< VersionObjects::mirror of whose object it is
     };
     /// `use`: takes each piece, in order. Errors: Digest, Rewritten (its bytes are not those on record, or it changed

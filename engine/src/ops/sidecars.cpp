@@ -115,7 +115,9 @@ FoundSidecars sidecarsOf(const Run& run, const Plan& plan)
     FoundSidecars found;
     if (!plan.fromExternalBase) {
         const PlanLink& first = plan.links.front();
-        collect(found, run, run.versions[first.version].objectsOf(first.form));
+        const Version& version = run.versions[first.version];
+        const VersionObjects& objects = version.objectsOf(first.form);
+        collect(found, run.store, objects.objects, stepToTell(run, version), objects.mirror);
     }
     if (run.base)
         collect(found, *run.base);

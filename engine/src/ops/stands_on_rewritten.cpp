@@ -1,5 +1,7 @@
 #include "stands_on_rewritten.h"
 
+#include "deltascope/base/address.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,9 +14,10 @@ namespace {
 bool holds(const PathState& path, std::size_t link, const std::vector<std::string>& rewritten)
 {
     const OpenVersion& version = *path.links()[link];
-    const std::string place = path.versionOf(link) ? std::string() : version.store->uri() + '/';
+    const Address place = version.store->uri();
     return std::any_of(version.objects.objects.begin(), version.objects.objects.end(), [&](const ObjectInfo& object) {
-        return std::find(rewritten.begin(), rewritten.end(), place + object.key) != rewritten.end();
+        const std::string name = path.versionOf(link) ? object.key : place.below(object.key).text();
+        return std::find(rewritten.begin(), rewritten.end(), name) != rewritten.end();
     });
 }
 

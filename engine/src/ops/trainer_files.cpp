@@ -124,7 +124,7 @@ Result<TrainerState> copyTrainerState(FileSystem& disk, CheckedFiles& files, con
     for (const ObjectInfo& object : objects) {
         const std::string name = object.key.substr(folderOf(object.key).size());
         const std::string& mirror = version.objectsOf(plan.links.front().form).mirror;
-        const CheckedFiles::File file { run.store, object, version.step(), mirror };
+        const CheckedFiles::File file { run.store, object, stepToTell(run, version), mirror };
         DS_CHECK(copyObject(disk, files, file, fmt::format("{}/{}", folder, name), task));
         state.names.push_back(name);
     }

@@ -1,6 +1,7 @@
 #include "replay/checked_reads.h"
 
 #include "catalog/sights.h"
+#include "deltascope/base/address.h"
 #include "deltascope/base/hex.h"
 #include "deltascope/engine/parallel.h"
 
@@ -172,7 +173,8 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
         DS_CHECK(reads->addAll(*reads->m_base, run.base->objects, true, task));
     }
     for (const PlanLink& link : plan.links) {
-        DS_CHECK(reads->addAll(*reads->m_source, run.versions[link.version].objectsOf(link.form), false, task));
+        const Version& version = run.versions[link.version];
+        DS_CHECK(reads->addAll(*reads->m_source, version.objectsOf(link.form), run.isNamedByAddress(version), task));
     }
     return reads;
 }
@@ -183,7 +185,7 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::ofFile(const std::shared_ptr
 {
     std::shared_ptr<CheckedReads> reads(new CheckedReads(rules));
     reads->m_source = std::make_shared<CheckedStore>(store, rules);
-    const std::string where = store->uri() + "/" + object.key;
+    const std::string where = Address(store->uri()).below(object.key).text();
     ExpectedLeaves expected;
     if (rules.records) {
         DS_TRY(expected,
@@ -211,7 +213,7 @@ Result<void> CheckedReads::addAll(CheckedStore& store, const VersionObjects& ver
             continue;
         if (!version.mirror.empty())
             ++m_mirrored[version.mirror].objects;
-        const std::string where = isOutside ? store.uri() + "/" + object.key : object.key;
+        const std::string where = isOutside ? Address(store.uri()).below(object.key).text() : object.key;
         const std::optional<std::int64_t> step = isOutside ? std::nullopt : std::optional(version.step);
         ExpectedLeaves expected;
         if (m_rules.records) {

@@ -65,7 +65,8 @@ public:
     /// or is known to hold other bytes), those of the records.
     static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
                                                     TaskContext& task);
-    /// The same of objects that are read by themselves, all of source(). `isOutside`: their store is not the source.
+    /// The same of objects that are read by themselves, all of source(). `isOutside`: errors tell their address, and no
+    /// step.
     static Result<std::shared_ptr<CheckedReads>> ofObjects(std::shared_ptr<const ObjectStore> store,
                                                            const VersionObjects& objects, bool isOutside,
                                                            const ReadRules& rules, TaskContext& task);

@@ -57,6 +57,8 @@ public:
     /// One spelling of all that name this place: an absolute path without links. Looks at the disk. A wrong address
     /// stays as it is.
     Address canonical() const;
+    /// What lies below it under a relative path: "s3://bucket/run/KEY?endpoint=…" of "s3://bucket/run?endpoint=…".
+    Address below(const std::string& relative) const;
     /// Whether this is `folder` or lies below it, whatever links lead there. False where one of them is wrong, or only
     /// one is remote.
     bool isWithin(const Address& folder) const;

@@ -334,6 +334,8 @@ struct Run {
     std::optional<std::size_t> checkpointBefore(std::size_t at) const noexcept;
     /// Whether a model beside the steps is what the trainer saved at the end: it is not older than all of them.
     bool isFinalSave(const Version& version) const noexcept;
+    /// Whether a version is the only checkpoint of a folder that numbers none: errors tell its address, and no step.
+    bool isNamedByAddress(const Version& version) const;
     /// The version that its publisher calls so (VersionSummary::id); null: none.
     const Version* findId(std::string_view id) const noexcept;
     /// The version with this step; without an epoch the newest one that has it.
