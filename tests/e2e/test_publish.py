@@ -82,6 +82,18 @@ class Publish(E2ETest):
         self.assertEqual(tree_state(into, without=OWN), before)
         self.assertEqual(self.publish(into, form, two, three).code, OK)
 
+    def test_the_command_that_is_suggested_is_taken(self):
+        source, base, _ = golden("trl-v2-gap")
+        one, two = (self.state(source, base, step) for step in (1, 2))
+        checkpoints = self.make_run(layout="hf", steps=2).source
+        first = (one, os.path.join(one, "model.safetensors"), f"{source}@1", f"{checkpoints}@1")
+        for number, (place, to) in enumerate(zip(first, (two, two, two, f"{checkpoints}@2"))):
+            into = self.path(f"suggested-{number}")
+            outcome = self.run_ds("publish", "--into", into, "--layout", "slime-v2", "--from", place, "--to", to)
+            self.assertEqual(outcome.code, OK, str(outcome))
+            self.assertIn(f"deltascope log {into} --base {place if place == one else 'DIR'}\n", outcome.err + outcome.out)
+        self.ok("log", self.path("suggested-0"), "--base", one)
+
     def test_nothing_changed(self):
         source, base, _ = golden("trl-v2-gap")
         one = self.state(source, base, 1)

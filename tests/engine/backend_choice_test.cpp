@@ -66,6 +66,13 @@ struct Choice : Session {
     const TinyRun tiny = TinyRun::sound();
 };
 
+TEST(BackendChoice, OffersWhatThisMachineRuns)
+{
+    const Error error = errorOf(Choice(false).bench.backends.choose("counting"));
+    EXPECT_EQ(error.code, Code::Unsupported);
+    EXPECT_EQ(error.action, "choose another one: scalar");
+}
+
 Result<CheckpointDigest> digestOfStep(Choice& choice, std::int64_t step)
 {
     DS_TRY(const deltascope::Run run, choice.open(choice.tiny.store));

@@ -236,6 +236,16 @@ TEST(Publisher, WhatTheLayoutCannotSayIsUsage)
     EXPECT_TRUE(p.keys().empty());
 }
 
+TEST(Publisher, AFolderOfSomethingElseIsRefusedWithAWayOut)
+{
+    Publishing p;
+    ASSERT_TRUE(putText(*p.run, Publishing::keyOf(1), Publishing::fileOf(1)));
+    const Error error = errorOf(p.open());
+    EXPECT_EQ(error.code, Code::Layout);
+    EXPECT_EQ(error.text, "of its 1 object none has a name that trl-v2 gives");
+    EXPECT_EQ(error.action, "publish into an empty folder, or into one that holds a run in trl-v2");
+}
+
 TEST(Publisher, ARunOfAnotherLayoutIsNotContinued)
 {
     Publishing p;

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 
@@ -418,12 +419,24 @@ private:
         return tellPublished(*view);
     }
 
+    /// Whether a checkpoint is named by its folder, as --base takes it, and not by a step or a file.
+    static bool isFolder(const std::string& checkpoint)
+    {
+        const app::VersionRequest request = app::VersionRequest::parse(checkpoint);
+        const Address& address = request.source.source;
+        std::error_code ignored;
+        const bool isFile = address.remote()
+            ? address.text().ends_with(".safetensors")
+            : address.path() && std::filesystem::is_regular_file(*address.path(), ignored);
+        return request.version.empty() && !isFile;
+    }
+
     Result<int> tellPublished(const app::PublishView& view)
     {
         print<app::PublishView>(view, [&](const app::PublishView& result) { return publishText(result, m_style); });
         std::string base = baseWords();
         if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
-            base = " --base " + app::quotedPath(m_options.source);
+            base = " --base " + (isFolder(m_options.source) ? app::quotedPath(m_options.source) : "DIR");
         suggest("deltascope log " + app::quotedPath(m_options.into) + base);
         return Success;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <string>
 
 namespace deltascope {
@@ -46,10 +47,13 @@ Result<std::shared_ptr<const Backend>> Backends::choose(std::string_view forced)
         return fail(Code::Usage, fmt::format("there is no diff backend \"{}\"; there are: {}", forced, namesOf(m_all)));
     if (!(*named)->isSupportedHere()) {
         const std::string why = (*named)->obstacle();
+        std::vector<std::shared_ptr<const Backend>> supported;
+        std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(supported),
+                     [](const auto& backend) { return backend->isSupportedHere(); });
         return fail(
             Code::Unsupported,
             fmt::format("this machine cannot run the diff backend \"{}\"{}{}", forced, why.empty() ? "" : ": ", why),
-            {}, fmt::format("choose another one: {}", namesOf(m_all)));
+            {}, fmt::format("choose another one: {}", namesOf(supported)));
     }
     return *named;
 }

@@ -464,7 +464,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
 
     if (groups.empty() && !options.layout.empty() && !listing.empty())
         return fail(Code::Layout,
-                    fmt::format("none of its {} objects has a name that {} gives", listing.size(), options.layout),
+                    fmt::format("of its {} object{} none has a name that {} gives", listing.size(),
+                                listing.size() == 1 ? "" : "s", options.layout),
                     store->uri(), "Leave out --layout to have it detected.");
 
     std::optional<ExternalBase> base;

@@ -167,7 +167,11 @@ Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& 
     std::erase_if(listing, [](const ObjectInfo& object) { return object.key.starts_with(beside::Root); });
     if (listing.empty())
         return beginning(bench, base, writers, task);
-    DS_TRY(Run run, openRun(bench, store, base, task));
+    Result<Run> opened = openRun(bench, store, base, task);
+    if (!opened && opened.error().code == Code::Layout)
+        opened.error().action =
+            fmt::format("publish into an empty folder, or into one that holds a run in {}", options.layout);
+    DS_TRY(Run run, std::move(opened));
     if (run.layout->word() != options.layout)
         return fail(Code::Usage,
                     fmt::format("the source holds a run in {}, not in {}", run.layout->word(), options.layout),
