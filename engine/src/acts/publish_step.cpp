@@ -89,6 +89,9 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
         if (difference)
             return fail(std::move(*difference));
         DS_CHECK(expectSameTensors(*published.from(), published.to()));
+        const bool addsDelta = !plan.versions.empty() && !plan.versions.front().anchor;
+        if (found.end.step > 0 && addsDelta)
+            DS_CHECK(head.expectSound(found.end, nullptr, writers, task));
     }
     plan.stateBytes = behind->stateBytes();
     return plan;

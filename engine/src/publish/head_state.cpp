@@ -1,5 +1,6 @@
 #include "publish/head_state.h"
 
+#include "publish/head_check.h"
 #include "publish/tensor_difference.h"
 
 namespace deltascope {
@@ -67,6 +68,19 @@ Result<void> HeadState::expect(const RunEnd& head, const State& from, TaskContex
     return difference ? Result<void>(fail(unlike(head, *difference))) : Result<void>();
 }
 
+Result<void> HeadState::expectSound(const RunEnd& head, const State* from, const WriterChoice& writers,
+                                    TaskContext& task) const
+{
+    DS_TRY(const Run run, open(head, task));
+    const Version* const newest = run.find(head.step);
+    if (!newest)
+        return fail(newestIsGone(run, head));
+    Result<void> sound = expectSoundHead(m_bench, run, *newest, from, m_acceptRewritten, task);
+    if (!sound && speaksOfAnObject(sound.error().code))
+        return fail(cannotGoOn(sound.error(), writers));
+    return sound;
+}
+
 std::optional<Error> HeadState::differenceInForm(const RunEnd& head, const State& from, TaskContext& task) const
 {
     const auto compare = [&](const PathPtr& state) -> Result<std::optional<Error>> {
@@ -74,6 +88,11 @@ std::optional<Error> HeadState::differenceInForm(const RunEnd& head, const State
         return difference ? std::optional(unlike(head, *difference)) : std::nullopt;
     };
     return use(head, compare, task).value_or(std::nullopt);
+}
+
+Error HeadState::newestIsGone(const Run& run, const RunEnd& head)
+{
+    return { Code::NotFound, "the newest version of the run is gone", run.store->uri(), head.step, {} };
 }
 
 Error HeadState::unlike(const RunEnd& head, const Difference& difference) const

@@ -30,8 +30,7 @@ public:
         DS_TRY(const Run run, open(head, task));
         const Version* const newest = head.step > 0 ? run.find(head.step) : &run.versions.front();
         if (!newest)
-            return fail(
-                Error { Code::NotFound, "the newest version of the run is gone", run.store->uri(), head.step, {} });
+            return fail(newestIsGone(run, head));
         DS_TRY(FallbackPlans plans, FallbackPlans::of(run, *newest));
         return tryPlans(plans, [&](const Plan& plan) -> decltype(act(std::declval<PathPtr>())) {
             DS_TRY(PathPtr state, openChecked(m_bench, run, plan, m_acceptRewritten, task));
@@ -47,6 +46,10 @@ public:
     Result<std::optional<Difference>> differenceOf(const RunEnd& head, const State& other, TaskContext& task) const;
     /// Errors: BaseMismatch: `from` is another state.
     Result<void> expect(const RunEnd& head, const State& from, TaskContext& task) const;
+    /// That the state on record stands behind it (expectSoundHead()). `from`: it, in another place; null: what is put
+    /// is only planned. Errors: Rewritten; others say that the run cannot be continued.
+    Result<void> expectSound(const RunEnd& head, const State* from, const WriterChoice& writers,
+                             TaskContext& task) const;
     /// That `from` has tensors of other names, dtypes or shapes, as a BaseMismatch. Reads headers alone. Nothing also
     /// where they cannot be read.
     std::optional<Error> differenceInForm(const RunEnd& head, const State& from, TaskContext& task) const;
@@ -56,6 +59,7 @@ private:
     /// Whether `from` is the very checkpoint that the run is going to build on.
     bool isBase(const RunEnd& head, const PathState& state, const State& from) const;
     Error unlike(const RunEnd& head, const Difference& difference) const;
+    static Error newestIsGone(const Run& run, const RunEnd& head);
 
     Workbench& m_bench;
     std::shared_ptr<ObjectStore> m_run; ///< null: the folder is not there yet

@@ -130,6 +130,7 @@ struct Publisher::Session {
         VersionObjects put;
         put.objects = version.objects;
         head.identity = put.identity();
+        head.isOwn = true;
         head.stateReads.clear();
         head.leftovers.clear();
         head.epochBegun = true;
@@ -317,6 +318,8 @@ struct Publisher::Session {
             return fail(from ? reasonOf(ready.error(), *from, task) : ready.error());
         const std::int64_t builtUs = bench.nowUs();
         DS_CHECK(expectHead(ready->built.fromRoot, from, task));
+        if (from && head.step > 0 && !head.root.empty() && !head.isOwn) // else it was read to its end, or just put
+            DS_CHECK(headState().expectSound(head, from, writers, task));
         DS_CHECK(commit(*ready->writer, ready->built, from ? from : ready->replayed.get(), to, version,
                         { startedUs, builtUs, builtUs }, task));
         return version;

@@ -67,20 +67,6 @@ Result<void> expectBaseOfFirstDelta(Workbench& bench, Run& run, const Version& n
     return unknown ? Result<void>(fail(std::move(*unknown))) : Result<void>();
 }
 
-Error cannotGoOn(const Error& obstacle, const WriterChoice& writers)
-{
-    if (obstacle.code == Code::BaseMismatch)
-        return { obstacle.code, "the run cannot be continued on this base: " + obstacle.text, obstacle.where,
-                 obstacle.step, obstacle.action };
-    Error error { obstacle.code, "the run cannot be continued: " + obstacle.text, obstacle.where, obstacle.step,
-                  writers.hasAnchors()
-                      ? "mend the run, or begin a new epoch behind it with --new-epoch"
-                      : "mend the run, or publish into a new folder, with the new starting point as --base" };
-    if (obstacle.code == Code::BaseMissing)
-        error.action = obstacle.action;
-    return error;
-}
-
 Result<RunEnd> take(Workbench& bench, Run& run, const Version& newest, const PublishOptions& options,
                     const WriterChoice& writers, TaskContext& task)
 {
@@ -157,6 +143,20 @@ Result<std::optional<std::string>> anchorReason(const RunEnd& end, const WriterC
 }
 
 } // namespace
+
+Error cannotGoOn(const Error& obstacle, const WriterChoice& writers)
+{
+    if (obstacle.code == Code::BaseMismatch)
+        return { obstacle.code, "the run cannot be continued on this base: " + obstacle.text, obstacle.where,
+                 obstacle.step, obstacle.action };
+    Error error { obstacle.code, "the run cannot be continued: " + obstacle.text, obstacle.where, obstacle.step,
+                  writers.hasAnchors()
+                      ? "mend the run, or begin a new epoch behind it with --new-epoch"
+                      : "mend the run, or publish into a new folder, with the new starting point as --base" };
+    if (obstacle.code == Code::BaseMissing)
+        error.action = obstacle.action;
+    return error;
+}
 
 Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& store, const OpenOptions& base,
                           const PublishOptions& options, const WriterChoice& writers, TaskContext& task)

@@ -24,6 +24,7 @@ struct RunEnd {
     int epoch = 0; ///< of what is put next
     bool epochBegun = true; ///< false: that begins it
     std::string identity; ///< of the objects of the newest version
+    bool isOwn = false; ///< the newest version was put by who goes on behind it
     std::vector<PlannedObject> stateReads; ///< what rebuilds its state, where no root tells which one that is
     std::vector<ObjectInfo> leftovers; ///< of a version behind it that was never committed
 };
@@ -32,6 +33,9 @@ struct RunEnd {
 /// catalog knows what that shows. Errors: as Publisher::open but for the lease.
 Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& store, const OpenOptions& base,
                           const PublishOptions& options, const WriterChoice& writers, TaskContext& task);
+
+/// An obstacle on the way to the newest version, told with what a publisher does about it.
+Error cannotGoOn(const Error& obstacle, const WriterChoice& writers);
 
 /// The version that is put behind the end of a run. `stateBytes`: of the state that it leads to; asked only where that
 /// matters. Errors: those of `stateBytes`.

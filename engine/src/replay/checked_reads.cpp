@@ -368,6 +368,21 @@ Result<void> CheckedReads::expectSound(bool whole, TaskContext& task)
     return compare(changed, ObjectReads::Which::Read, task);
 }
 
+Result<void> CheckedReads::expectKnown(TaskContext& task)
+{
+    std::vector<std::pair<CheckedStore*, ObjectReads*>> unknown;
+    for (CheckedStore* store : { m_source.get(), m_base.get() }) {
+        if (!store)
+            continue;
+        for (const auto& [key, reads] : store->reads()) {
+            const ExpectedLeaves& expected = reads->expected();
+            if (!expected.trusted.empty() && expected.sameIdentity.empty())
+                unknown.emplace_back(store, reads.get());
+        }
+    }
+    return compare(unknown, ObjectReads::Which::NotCompared, task);
+}
+
 Error CheckedReads::reasonOf(Error error, TaskContext& task)
 {
     if (concernsTheAct(error.code))

@@ -82,6 +82,8 @@ public:
     /// Compares what has not been compared yet. Errors: Digest, Rewritten, those of the stores. `whole`: also what was
     /// not read of objects that are on record.
     Result<void> expectSound(bool whole, TaskContext& task);
+    /// Reads all of each object that is on record under another identity, and compares it. Errors: as above.
+    Result<void> expectKnown(TaskContext& task);
     /// An error that stems from bytes which are not what is on record is told as that.
     Error reasonOf(Error error, TaskContext& task);
 

@@ -124,6 +124,8 @@ Result<void> Chain::expectSoundReads(TaskContext& task) const { return m_reads->
 
 Result<void> Chain::expectSoundObjects(TaskContext& task) const { return m_reads->expectSound(true, task); }
 
+Result<void> Chain::expectKnownObjects(TaskContext& task) const { return m_reads->expectKnown(task); }
+
 Result<void> Chain::expectUnchanged(TaskContext& task) const
 {
     DS_CHECK(expectSoundReads(task));

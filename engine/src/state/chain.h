@@ -25,6 +25,7 @@ public:
     bool isComplete(std::size_t link) const noexcept override { return m_complete[link]; }
     std::unique_ptr<StateWalk> replay(std::vector<TensorSlice> slices, WalkOptions options) const override;
     Result<void> expectSoundObjects(TaskContext& task) const override;
+    Result<void> expectKnownObjects(TaskContext& task) const override;
 
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override;

@@ -60,6 +60,9 @@ public:
     virtual std::unique_ptr<StateWalk> replay(std::vector<TensorSlice> slices, WalkOptions options) const = 0;
     /// As expectSoundReads(), and reads all of what is on record, for results that an earlier process has begun.
     virtual Result<void> expectSoundObjects(TaskContext& task) const = 0;
+    /// Reads all of each object that is on record under another identity, and compares it. Errors: Digest, Rewritten,
+    /// those of the stores.
+    virtual Result<void> expectKnownObjects(TaskContext& task) const = 0;
 };
 
 using PathPtr = std::shared_ptr<const PathState>; ///< never null in a result
