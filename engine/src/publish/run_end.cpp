@@ -83,6 +83,9 @@ Result<RunEnd> take(Workbench& bench, Run& run, const Version& newest, const Pub
         end.origin.clear(); // its trainer starts counting again
     else if (end.root.empty()) {
         DS_TRY(end.stateReads, objectsRead(run, { &newest }));
+    } else {
+        for (const ObjectInfo& object : newest.objects.objects)
+            end.newestReads.push_back({ run.store->uri(), object.key, object.identity, object.sizeBytes });
     }
     return end;
 }

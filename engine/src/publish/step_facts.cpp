@@ -112,6 +112,10 @@ Result<PublishPlan> planStep(const RunEnd& end, const WriterChoice& writers, con
     reads.add(step.from.reads, end.epochBegun || !options.allowSuspect); // values are judged beside those before
     reads.add(step.to.reads, true);
     reads.add(end.stateReads, true);
+    if (!plan.versions.empty() && !plan.versions.front().anchor && end.step > 0) {
+        for (const PlannedObject& object : end.newestReads)
+            reads.add({ object }, !object.key.ends_with(".json"));
+    }
     act.reads = reads.take();
     for (const DueVersion& version : plan.versions)
         addWrites(act, end, version);
