@@ -1,3 +1,4 @@
+#include "deltascope/base/address.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/publish.h"
 
@@ -470,7 +471,7 @@ TEST(CheckedReadsOfOldRecords, AWholeDigestIsNoEvidenceForPartsAndThatIsSaid)
     const auto unseen = reader.rebuild(0);
     ASSERT_TRUE(unseen) << unseen.error().text;
     ASSERT_EQ(unseen->notices.size(), 1U);
-    EXPECT_EQ(unseen->notices.front().where, key);
+    EXPECT_EQ(unseen->notices.front().where, Address(reader.store->uri()).below(key).text());
 
     reader.faulty->clearFaults();
     reader.verify(); // the first whole read adds leaves
