@@ -12,7 +12,7 @@ namespace {
 
 using namespace layout_test;
 
-constexpr std::uint64_t Elements = 512;
+constexpr std::uint64_t ElementsRead = 512;
 
 class RefusedReads : public testing::Test {
 protected:
@@ -27,7 +27,7 @@ protected:
     void put(std::int64_t step, char value)
     {
         ASSERT_TRUE(putText(*m_store, "checkpoint-" + std::to_string(step) + "/model.safetensors",
-                            safetensorsFile({ { tensor("w", { Elements }), std::string(2 * Elements, value) } }, {})));
+                            safetensorsFile({ { tensor("w", { ElementsRead }), std::string(2 * ElementsRead, value) } }, {})));
     }
     deltascope::Run open()
     {
@@ -67,20 +67,20 @@ protected:
     Session m_session;
 };
 
-using Words = std::vector<std::string>;
+using Changes = std::vector<std::string>;
 
 TEST_F(RefusedReads, TellThatTheObjectWasRewritten)
 {
     put(2, 'c');
-    EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-UNPROVEN" }));
+    EXPECT_EQ(changes(), (Changes { "checkpoint-2/model.safetensors DS-UNPROVEN" }));
     EXPECT_EQ(refusedParts(), 0U);
     ASSERT_TRUE(read(1));
-    EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-UNPROVEN" }));
+    EXPECT_EQ(changes(), (Changes { "checkpoint-2/model.safetensors DS-UNPROVEN" }));
     for (int again = 0; again < 2; ++again) {
         const Result<void> refused = read(2);
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().code, Code::Rewritten) << refused.error().text;
-        EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
+        EXPECT_EQ(changes(), (Changes { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
         EXPECT_EQ(refusedParts(), 1U);
     }
 }
@@ -90,7 +90,7 @@ TEST_F(RefusedReads, TellItWhereTheBytesAreUsedOnce)
     put(2, 'c');
     for (int again = 0; again < 2; ++again) {
         ASSERT_TRUE(read(2, true));
-        EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
+        EXPECT_EQ(changes(), (Changes { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
     }
     EXPECT_FALSE(read(2));
 }
@@ -100,7 +100,7 @@ TEST_F(RefusedReads, AreForgottenWhereTheBytesAreAccepted)
     put(2, 'c');
     ASSERT_FALSE(read(2));
     verify(true);
-    EXPECT_EQ(changes(), Words {});
+    EXPECT_EQ(changes(), Changes {});
     EXPECT_TRUE(read(2));
 }
 
@@ -111,7 +111,7 @@ TEST_F(RefusedReads, AreForgottenWhereTheFirstBytesAreBack)
     put(2, 'b');
     EXPECT_TRUE(read(2));
     verify(false);
-    EXPECT_EQ(changes(), Words {});
+    EXPECT_EQ(changes(), Changes {});
 }
 
 TEST_F(RefusedReads, AreNoAcceptanceWhenTheWholeObjectIsSeen)
@@ -119,7 +119,7 @@ TEST_F(RefusedReads, AreNoAcceptanceWhenTheWholeObjectIsSeen)
     put(2, 'c');
     ASSERT_FALSE(read(2));
     verify(false);
-    EXPECT_EQ(changes(), (Words { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
+    EXPECT_EQ(changes(), (Changes { "checkpoint-2/model.safetensors DS-REWRITTEN" }));
     EXPECT_FALSE(read(2));
 }
 
@@ -133,7 +133,7 @@ TEST_F(RefusedReads, CopiesOfTheSameBytesAreReadAndAccuseNobody)
 TEST_F(RefusedReads, VerifyNamesWhatWasWrittenAgainWhereItReadsNoBytes)
 {
     const auto problems = [&](unsigned level) {
-        Words words;
+        Changes words;
         for (const StepVerdict& step : verify(false, level).steps) {
             for (const Error& problem : step.problems)
                 words.push_back(std::to_string(step.version) + " " + std::string(word(problem.code)));
@@ -143,11 +143,11 @@ TEST_F(RefusedReads, VerifyNamesWhatWasWrittenAgainWhereItReadsNoBytes)
     for (const unsigned level : { 0U, 1U }) {
         put(2, 'b');
         verify(false);
-        EXPECT_EQ(problems(level), Words {});
+        EXPECT_EQ(problems(level), Changes {});
         put(2, 'c');
-        EXPECT_EQ(problems(level), (Words { "1 DS-UNPROVEN" }));
+        EXPECT_EQ(problems(level), (Changes { "1 DS-UNPROVEN" }));
         ASSERT_FALSE(read(2));
-        EXPECT_EQ(problems(level), (Words { "1 DS-REWRITTEN" }));
+        EXPECT_EQ(problems(level), (Changes { "1 DS-REWRITTEN" }));
     }
 }
 
