@@ -95,6 +95,42 @@ TEST(FullStateHealth, NamesTheFirstStepWithNanAndWhatKeepsIt)
     EXPECT_EQ(suspectSteps(*again), (Steps { 300, 400 }));
 }
 
+TEST(FullStateHealth, NamesHowManyElementsOfEachStateAreNan)
+{
+    const auto withNan = [](std::uint16_t seed, std::size_t elements) {
+        Bits words = weights(seed);
+        std::fill_n(words.begin(), elements, Nan);
+        return Tensors { bf16("w", words) };
+    };
+    Checkpoints run;
+    run.add(withNan(0, 3)).add(withNan(1, 2)).add(withNan(2, 5)).add(withNan(3, 1)).add(withNan(4, 0));
+    Session session;
+    const deltascope::Run found = judged(session, run);
+    const auto says = [&](std::int64_t step, std::string_view what) {
+        return textAt(found, step, Code::SuspectValues).ends_with(what);
+    };
+    EXPECT_TRUE(says(100, "suspect: 3 elements of w are NaN or infinite"));
+    EXPECT_TRUE(says(200, "suspect: 2 elements of w are NaN or infinite"));
+    EXPECT_TRUE(says(300, "suspect: 5 elements of w are NaN or infinite"));
+    EXPECT_TRUE(says(400, "suspect: 1 element of w is NaN or infinite"));
+    EXPECT_EQ(suspectSteps(found), (Steps { 100, 200, 300, 400 }));
+}
+
+/// Infinities of a mask count where the tensor is suspect, and hold no NaN behind it.
+TEST(FullStateHealth, AMaskIsSoundAgainOnceItsNanIsGone)
+{
+    const Bits mask { 0, MinusInfinity, MinusInfinity, 0 };
+    Checkpoints run;
+    run.add({ bf16("mask", mask), bf16("w", weights()) });
+    run.add({ bf16("mask", with(mask, 0, Nan)), bf16("w", weights(1)) });
+    run.add({ bf16("mask", mask), bf16("w", weights(2)) });
+    Session session;
+    const deltascope::Run found = judged(session, run);
+    EXPECT_EQ(suspectSteps(found), Steps { 200 });
+    EXPECT_NE(textAt(found, 200, Code::SuspectValues).find("3 elements of mask are NaN or infinite"),
+              std::string::npos);
+}
+
 TEST(FullStateHealth, ReadsNoMoreThanItMay)
 {
     Checkpoints run;
@@ -337,8 +373,22 @@ TEST(PublishSuspect, PassesOverACheckpointWithNanAndChainsTheNextOne)
     EXPECT_EQ(outcome.error().code, Code::SuspectValues);
     EXPECT_EQ(run.published, (std::vector<std::string> { "checkpoint-1", "checkpoint-2", "checkpoint-4" }));
     ASSERT_EQ(run.skipped.size(), 1U);
-    EXPECT_EQ(run.skipped[0], "checkpoint-3: its values are suspect: 1 element of w is NaN or infinite");
+    EXPECT_EQ(run.skipped[0], "checkpoint-3: not published: its values are suspect: 1 element of w is NaN or infinite");
     EXPECT_EQ(run.p.rootOfStep(3).value_or("none"), run.p.rootOfCheckpoint(4));
+}
+
+TEST(PublishSuspect, NamesHowManyElementsOfTheCheckpointAreNan)
+{
+    WatchedRun run;
+    run.p.options.allowSuspect = true;
+    run.drop(2, with(with(weights(2), 0, Nan), 1, Nan));
+    ASSERT_TRUE(run.follow());
+    run.p.options.allowSuspect = false;
+    run.drop(5, with(with(with(weights(5), 0, Nan), 1, Nan), 2, Nan));
+    run.drop(6, weights(6));
+    EXPECT_FALSE(run.follow());
+    ASSERT_EQ(run.skipped.size(), 1U);
+    EXPECT_TRUE(run.skipped[0].ends_with("3 elements of w are NaN or infinite")) << run.skipped[0];
 }
 
 TEST(PublishSuspect, PublishesAllWhereItMay)

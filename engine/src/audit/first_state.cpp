@@ -56,12 +56,12 @@ std::unique_ptr<FirstScan> FirstScan::of(Dtype dtype)
 
 std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements)
 {
-    std::uint64_t suspect = values.nan;
-    if (2 * values.infinite <= elements && !values.othersConstant)
-        suspect += values.infinite;
-    if (suspect == 0)
+    const bool isMask = 2 * values.infinite > elements || values.othersConstant;
+    const std::uint64_t noAlarm = isMask ? values.infinite : 0;
+    const std::uint64_t all = values.nan + values.infinite;
+    if (all == noAlarm)
         return std::nullopt;
-    return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(suspect), 0 };
+    return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(all), static_cast<double>(noAlarm) };
 }
 
 bool holdsMask(const FirstValues& values, std::uint64_t elements)

@@ -62,6 +62,10 @@ TensorHealth::Findings TensorHealth::finish()
         else if (touched && m_chain.isComplete(link))
             judgeAnchor(link, before, moves[at], findings);
     }
+    for (std::size_t link = 0; m_held.size() > 1 && link < m_chain.links().size(); ++link) {
+        if (!heldBehind(link).empty())
+            findings.held.push_back(link);
+    }
     findings.history = m_history;
     return findings;
 }
@@ -84,6 +88,8 @@ void TensorHealth::judgeFirstLink(Findings& findings)
 void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings)
 {
     const TensorMoves& moves = at < m_links.size() ? m_meter->moves()[at] : TensorMoves::none();
+    if (at < m_links.size())
+        dropFinite(link, moves, findings);
     const std::optional<std::uint64_t> fewest = m_history.alwaysChanged();
     if (fewest)
         findings.expected.push_back(link);
@@ -107,6 +113,21 @@ void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMove
     m_history.add(moves, m_meter->squares());
 }
 
+/// A delta writes new numbers over the NaN of a tensor, or not; of other findings the deltas behind them tell nothing.
+void TensorHealth::dropFinite(std::size_t link, const TensorMoves& moves, Findings& findings)
+{
+    if (heldBehind(link).empty())
+        return;
+    std::vector<SuspectTensor> held = heldBehind(link);
+    const std::size_t dropped = std::erase_if(held, [&](const SuspectTensor& suspect) {
+        return suspect.suspicion == Suspicion::NotFinite && !stillHolds(suspect, moves, m_meter->squares());
+    });
+    if (dropped == 0)
+        return;
+    m_held[link] = std::move(held);
+    findings.freed.push_back(link);
+}
+
 /// What the deltas of the chain behind one of them do.
 std::vector<const TensorMoves*> TensorHealth::behind(std::size_t at) const
 {
@@ -122,18 +143,16 @@ void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, cons
                                Findings& findings)
 {
     const std::vector<SuspectTensor>& heldBefore = heldBehind(link);
-    std::vector<SuspectTensor> held;
-    for (const SuspectTensor& suspect : heldBefore) {
-        if (stillHolds(suspect, moves, m_meter->squares()))
-            held.push_back(suspect);
-    }
+    std::vector<SuspectTensor> held = stillHeld(heldBefore, moves, m_meter->squares());
     const bool takenBack = held.size() < heldBefore.size();
+    if (std::optional<SuspectTensor> suspect =
+            m_history.judgeAnchor(before, moves, m_meter->squares(), m_tensor.elements())) {
+        suspect->name = m_tensor.name;
+        takeUp(held, std::move(*suspect));
+    }
     for (const SuspectTensor& suspect : held)
         findings.suspects.emplace_back(link, suspect);
     m_held[link] = std::move(held);
-    if (std::optional<SuspectTensor> suspect =
-            m_history.judgeAnchor(before, moves, m_meter->squares(), m_tensor.elements()))
-        add(link, std::move(*suspect), findings);
     const bool lowBytesMissed = m_chain.links()[link]->layout->mayCompareLowBytes(); // they differ by far, and alone
     const std::optional<std::uint64_t> far = m_history.farMoved(moves, !lowBytesMissed);
     if (!takenBack && far.value_or(0) > ValueHistory::ManyElements && !m_chain.isFullForm(link))
@@ -143,7 +162,7 @@ void TensorHealth::judgeAnchor(std::size_t link, const TensorMoves& before, cons
 void TensorHealth::add(std::size_t link, SuspectTensor suspect, Findings& findings)
 {
     suspect.name = m_tensor.name;
-    m_held.try_emplace(link, heldBehind(link)).first->second.push_back(suspect);
+    takeUp(m_held.try_emplace(link, heldBehind(link)).first->second, suspect);
     findings.suspects.emplace_back(link, std::move(suspect));
 }
 

@@ -40,7 +40,9 @@ std::optional<SuspectTensor> judgeState(const TensorMoves& before, const TensorM
                                         std::optional<double> moved, std::uint64_t elements, std::uint64_t fewest)
 {
     if (moves.newNotFinite > 0)
-        return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(moves.newNotFinite), 0 };
+        return SuspectTensor {
+            {}, Suspicion::NotFinite, static_cast<double>(moves.notFinite), static_cast<double>(before.notFinite)
+        };
     if (elements < fewest || moves.changed < elements / 2 || moved.value_or(0) < LeastMove)
         return std::nullopt;
     if (moves.zero && !before.zero)
@@ -185,7 +187,7 @@ bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double s
 {
     switch (suspect.suspicion) {
     case Suspicion::NotFinite:
-        return moves.notFinite > 0;
+        return static_cast<double>(moves.notFinite) > suspect.usual;
     case Suspicion::Zero:
     case Suspicion::ZeroLayer:
         return moves.zero;
@@ -202,6 +204,31 @@ bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double s
         break; // the anchor has the trainer's own values
     }
     return false;
+}
+
+void takeUp(std::vector<SuspectTensor>& held, SuspectTensor suspect)
+{
+    const auto same = std::find_if(held.begin(), held.end(), [&](const SuspectTensor& other) {
+        return other.name == suspect.name && other.suspicion == Suspicion::NotFinite;
+    });
+    if (suspect.suspicion != Suspicion::NotFinite || same == held.end()) {
+        held.push_back(std::move(suspect));
+    } else {
+        same->figure = suspect.figure; // what was there without a finding is that of the first one
+    }
+}
+
+std::vector<SuspectTensor> stillHeld(const std::vector<SuspectTensor>& held, const TensorMoves& moves, double squares)
+{
+    std::vector<SuspectTensor> still;
+    for (SuspectTensor suspect : held) {
+        if (!stillHolds(suspect, moves, squares))
+            continue;
+        if (suspect.suspicion == Suspicion::NotFinite)
+            suspect.figure = static_cast<double>(moves.notFinite);
+        takeUp(still, std::move(suspect));
+    }
+    return still;
 }
 
 } // namespace deltascope

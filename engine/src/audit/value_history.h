@@ -72,5 +72,9 @@ struct ValueHistories {
 /// Whether a later complete anchor still holds what began it: NaN, one value, or a state that the anchor did not take
 /// back. `moves`: of the anchor against the replay before it.
 bool stillHolds(const SuspectTensor& suspect, const TensorMoves& moves, double squares);
+/// Those of one tensor that still hold, with the figures of the state behind `moves`.
+std::vector<SuspectTensor> stillHeld(const std::vector<SuspectTensor>& held, const TensorMoves& moves, double squares);
+/// Adds what is found in a tensor to what it holds. NaN and infinity are one finding, with the figure of the newest.
+void takeUp(std::vector<SuspectTensor>& held, SuspectTensor suspect);
 
 } // namespace deltascope

@@ -21,7 +21,7 @@ namespace deltascope {
 namespace {
 
 /// Raise when a table changes, or what facts mean; a file of another version stays, and ours is beside it.
-constexpr std::int64_t SchemaVersion = 12;
+constexpr std::int64_t SchemaVersion = 13;
 
 /// Up to this size the whole file is checked whenever it is opened (tens of milliseconds).
 constexpr std::uintmax_t CheckedAtOpenBytes = 64U << 20;

@@ -127,12 +127,16 @@ void StateJudge::addPair(const TensorInfo& tensor, MoveMeter& meter)
 {
     const TensorMoves& then = meter.moves()[0];
     const TensorMoves& now = meter.moves()[1];
-    if (auto suspect = ValueHistory().judgeAnchor(then, now, meter.squares(), tensor.elements()))
-        return add(tensor, std::move(*suspect));
-    for (const SuspectTensor& held : m_before->held) {
-        if (held.name == tensor.name && stillHolds(held, now, meter.squares()))
-            return add(tensor, held);
+    std::vector<SuspectTensor> held;
+    std::copy_if(m_before->held.begin(), m_before->held.end(), std::back_inserter(held),
+                 [&](const SuspectTensor& suspect) { return suspect.name == tensor.name; });
+    held = stillHeld(held, now, meter.squares());
+    if (auto suspect = ValueHistory().judgeAnchor(then, now, meter.squares(), tensor.elements())) {
+        suspect->name = tensor.name;
+        takeUp(held, std::move(*suspect));
     }
+    if (!held.empty())
+        return add(tensor, std::move(held.back()));
     if (m_before->isJudged)
         return;
     if (now.notFinite > 0)

@@ -11,7 +11,7 @@ namespace deltascope {
 
 /// What is wrong with the values of a tensor behind a version.
 enum class Suspicion : std::uint8_t {
-    NotFinite, ///< elements are NaN or infinite, and had not the same bits before
+    NotFinite, ///< elements are NaN or infinite, and some had not the same bits before
     Zero, ///< it became all zeros
     Constant, ///< it became one value throughout, which is not zero
     SignFlips, ///< far more of its changed elements than usual have the other sign
@@ -26,11 +26,12 @@ std::string_view word(Suspicion suspicion) noexcept; ///< "not_finite", "zero", 
 struct SuspectTensor {
     std::string name;
     Suspicion suspicion = Suspicion::NotFinite;
-    /// NotFinite, SignFlips, UlpDistance: elements. Move: L2 norm of the change over that of the tensor. Wrap: elements
-    /// of the tensor. Else 0.
+    /// NotFinite: elements of the state that are. SignFlips, UlpDistance: elements. Move: L2 norm of the change over
+    /// that of the tensor. Wrap: elements of the tensor. Else 0.
     double figure = 0;
     /// What the last deltas explain: of SignFlips elements, of Move as `figure`, of UlpDistance the largest distance,
-    /// of NotChanged the fewest changed elements. Of Wrap the elements that can be counted. Else 0.
+    /// of NotChanged the fewest changed elements. Of NotFinite the elements that were before any finding. Of Wrap the
+    /// elements that can be counted. Else 0.
     double usual = 0;
 
     bool operator==(const SuspectTensor&) const = default;

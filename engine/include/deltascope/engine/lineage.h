@@ -132,6 +132,7 @@ struct VersionFacts {
     bool revertsAll = false; ///< they are all that deltas had changed, and of one state
     /// Whose values it left suspect, or, of an anchor, has itself although a version before it began it; at most ten.
     std::vector<SuspectTensor> suspectTensors;
+    bool freesValues = false; ///< of a delta: it writes over the last NaN that a version before it left
     /// Of the first state of an epoch: tensors that hold infinities as masks and the ranges of observers do, which is
     /// no alarm; at most ten.
     std::vector<std::string> infiniteTensors;
@@ -201,8 +202,10 @@ struct Version {
     bool proven = true;
     std::size_t unprovenAt = 0; ///< index in Run::versions of the version whose own reason that is
     bool noopsUnexplained = false; ///< more no-ops than the writer's habit explains, too few to prove a loss
-    /// The next complete anchor, or it itself, is further from the replay than training explains.
+    /// The next complete anchor, or it itself, is further from the replay than training explains, and no root proves
+    /// it.
     bool driftAlarm = false;
+    bool farFromReplay = false; ///< a complete state that is that far, proven or not
     bool formsDiffer = false; ///< one of its other forms leads to other bits, and nothing tells which are right
     /// It, or a version before it and no complete anchor since, has suspect tensors. Says nothing of its bytes.
     bool suspect = false;
