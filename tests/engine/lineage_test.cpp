@@ -922,6 +922,64 @@ TEST(LineageDrift, MoreThanThatIsAnAlarm)
     EXPECT_FALSE(step(run, 5).obstacle);
 }
 
+/// Steps 2 to 4 are deltas, 5 is an anchor; a root proves those in `proven`.
+Run withAnchorFarAway(const Steps& proven)
+{
+    auto run = withAnchorDifference(151);
+    for (const std::int64_t number : proven)
+        step(run, number).facts->rootCheck = VersionFacts::RootCheck::Matches;
+    assess(run);
+    return run;
+}
+
+Steps alarmedSteps(const Run& run)
+{
+    Steps steps;
+    for (const Version& version : run.versions) {
+        if (version.driftAlarm)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
+TEST(LineageDrift, WhatRootsProveOnBothSidesIsNotAccused)
+{
+    const auto run = withAnchorFarAway({ 2, 3, 4, 5 });
+    EXPECT_EQ(alarmedSteps(run), Steps());
+    for (const Version& version : run.versions)
+        EXPECT_EQ(count(version.problems, Code::AnchorDrift), 0U) << version.step();
+    EXPECT_TRUE(step(run, 5).farFromReplay) << "whether two runs meet there is another question";
+}
+
+TEST(LineageDrift, WhatNoRootProvesIsAccusedAsBefore)
+{
+    EXPECT_EQ(alarmedSteps(withAnchorFarAway({})), Steps({ 2, 3, 4, 5 }));
+    EXPECT_EQ(alarmedSteps(withAnchorFarAway({ 2, 3, 4 })), Steps({ 5 }));
+    EXPECT_EQ(alarmedSteps(withAnchorFarAway({ 2, 3 })), Steps({ 4, 5 }));
+    const auto run = withAnchorFarAway({ 5 });
+    EXPECT_EQ(alarmedSteps(run), Steps({ 2, 3, 4 }));
+    EXPECT_EQ(count(step(run, 5).problems, Code::AnchorDrift), 1U) << "the difference shows there";
+    EXPECT_EQ(problem(step(run, 4).problems, Code::AnchorDrift).text.find("that state"), std::string::npos)
+        << "it is proven";
+}
+
+TEST(LineageDrift, ADamagedAnchorIsNotComparedWithTheReplay)
+{
+    for (const bool isDamaged : { false, true }) {
+        auto run = withAnchorDifference(101);
+        step(run, 5).facts->sameLowByte = 1;
+        if (isDamaged)
+            step(run, 5).facts->rootCheck = VersionFacts::RootCheck::Differs;
+        assess(run);
+        EXPECT_EQ(count(run.problems, Code::Missed), isDamaged ? 0U : 1U);
+        EXPECT_EQ(driftAt(run, 4).has_value(), !isDamaged);
+        if (!isDamaged)
+            EXPECT_NE(problem(run.problems, Code::Missed)
+                          .text.find("has missed 1 change: the anchor at step 5 holds it, the states"),
+                      std::string::npos);
+    }
+}
+
 TEST(LineageDrift, APoisonedDeltaDoesNotRaiseItsOwnLimit)
 {
     auto run = withAnchorDifference(400);

@@ -351,6 +351,7 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.unprovenAt = self;
     version.noopsUnexplained = false;
     version.driftAlarm = false;
+    version.farFromReplay = false;
     version.lossy = version.kind == VersionKind::Delta
         && ((version.summary && version.summary->lossy) || (version.base && run.versions[*version.base].lossy));
     version.problems = version.objects.notes;

@@ -76,8 +76,33 @@ bool comparesLowBytes(const Run& run)
 bool isCompared(const Run& run, std::size_t at)
 {
     const Version& version = run.versions[at];
-    return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious
-        && !restoredVersion(run, at);
+    return version.kind == VersionKind::Anchor && version.facts && version.facts->changedVsPrevious && !version.obstacle
+        && !restoredVersion(run, at); // what damage changed is no step of training
+}
+
+/// Whether the state that the deltas up to a version lead to has the root that its publisher recorded.
+bool isReplayProven(const Version& version)
+{
+    return version.facts && version.facts->rootCheck == VersionFacts::RootCheck::Matches && !version.obstacle;
+}
+
+/// The same of the complete state of a version: an anchor, or its full form.
+bool isCompleteProven(const Version& version)
+{
+    const std::optional<std::size_t> form = version.fullForm();
+    return form ? version.factsOf(*form)->vouchedFor : isReplayProven(version);
+}
+
+/// Whether what is replayed up to a complete state, and that state, are as their publisher recorded: then training
+/// itself moved that far.
+bool isSeamProven(const Run& run, std::size_t at)
+{
+    const Version& version = run.versions[at];
+    if (!isCompleteProven(version))
+        return false;
+    if (version.fullForm())
+        return isReplayProven(version);
+    return at > 0 && run.versions[at - 1].epoch == version.epoch && isReplayProven(run.versions[at - 1]);
 }
 
 std::uint64_t differsInValue(const VersionFacts& facts)
@@ -139,12 +164,16 @@ bool hasCompleteBetween(const Run& run, std::size_t first, std::size_t last)
         [](const Version& version) { return version.kind == VersionKind::Anchor || version.fullForm(); });
 }
 
-/// What leads from the complete state before to this one, and this one, are in doubt: the files do not tell which is
-/// wrong.
+/// What leads from the complete state before to this one, and this one, are in doubt, as far as no root proves them:
+/// the files do not tell which is wrong.
 void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
 {
     Version& anchor = run.versions[at];
-    anchor.driftAlarm = true;
+    anchor.farFromReplay = true;
+    if (isSeamProven(run, at))
+        return;
+    const bool isProven = isCompleteProven(anchor);
+    anchor.driftAlarm = !isProven;
     const std::optional<std::size_t> fullForm = anchor.fullForm();
     anchor.problems.push_back(
         Error { Code::AnchorDrift,
@@ -158,14 +187,15 @@ void raiseAlarm(Run& run, std::size_t at, const std::string& reason)
             return;
         i = restored.value_or(i - 1);
         Version& version = run.versions[i];
-        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.fullForm())
+        if (version.epoch != anchor.epoch || version.kind == VersionKind::Anchor || version.fullForm()
+            || isReplayProven(version))
             return;
         version.driftAlarm = true;
         version.problems.push_back(
             Error { Code::AnchorDrift,
                     fmt::format("step {} leads to the complete state of step {}, which is further from the replay than "
-                                "training explains: one of the deltas since the one before, or that state, is wrong",
-                                version.step(), anchor.step()),
+                                "training explains: one of the deltas in front of it{} is wrong",
+                                version.step(), anchor.step(), isProven ? "" : ", or that state,"),
                     version.objects.name,
                     version.step(),
                     {} });
@@ -236,14 +266,14 @@ void reportSmallDrift(Run& run, std::size_t at)
     const std::optional<std::uint64_t> fewest = fewestChanged(run, at);
     if (differs == 0 || !fewest || differs >= *fewest / 10)
         return;
-    version.problems.push_back(Error {
-        Code::Missed,
-        fmt::format("the anchor at step {} differs from the replay before it in {} elements; no delta around it "
-                    "changed fewer than {}, so a step did not move and some changes were missed",
-                    version.step(), differs, *fewest),
-        version.objects.name,
-        version.step(),
-        {} });
+    version.problems.push_back(
+        Error { Code::Missed,
+                fmt::format("the anchor at step {} differs from the replay before it in {}; no delta around it "
+                            "changed fewer than {}, so a step did not move and some changes were missed",
+                            version.step(), differs == 1 ? "1 element" : fmt::format("{} elements", differs), *fewest),
+                version.objects.name,
+                version.step(),
+                {} });
 }
 
 }
@@ -265,6 +295,8 @@ void assessDrift(Run& run)
         const std::optional<std::string> reason = reasonForAlarm(run, i, here);
         if (reason)
             raiseAlarm(run, i, *reason);
+        if (isSeamProven(run, i)) // nothing was missed
+            continue;
         if (here == 0 && !reason)
             reportSmallDrift(run, i);
         if (here == 0 || reason)
@@ -275,9 +307,12 @@ void assessDrift(Run& run)
     if (missed > 0)
         run.problems.push_back(Error {
             Code::Missed,
-            fmt::format("the writer compares the low bytes of elements alone and has missed {} changes: the anchors at "
-                        "steps {} hold them, the states that the deltas lead to before do not",
-                        missed, fmt::join(missedAtSteps, ", ")),
+            fmt::format(
+                "the writer compares the low bytes of elements alone and has missed {}: the {} {} {}, the "
+                "states that the deltas lead to before do not",
+                missed == 1 ? "1 change" : fmt::format("{} changes", missed),
+                missedAtSteps.size() == 1 ? "anchor at step" : "anchors at steps", fmt::join(missedAtSteps, ", "),
+                fmt::format("{} {}", missedAtSteps.size() == 1 ? "holds" : "hold", missed == 1 ? "it" : "them")),
             run.store->uri(),
             std::nullopt,
             {} });

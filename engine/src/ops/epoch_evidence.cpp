@@ -131,10 +131,10 @@ Continuity judgeReplay(const Run& trial, std::size_t at)
     if (version.kind == VersionKind::Anchor) {
         if (!facts.changedVsPrevious || !driftLimit(trial, at))
             return { false, "no deltas in front tell how far an anchor may be" };
-        return { !version.driftAlarm,
-                 version.driftAlarm ? "the anchor is too far from the state in front of it"
-                                    : "the anchor is as far from the state in front of it as a "
-                                      "step of training leads" };
+        return { !version.farFromReplay,
+                 version.farFromReplay ? "the anchor is too far from the state in front of it"
+                                       : "the anchor is as far from the state in front of it as a "
+                                         "step of training leads" };
     }
     if (version.obstacle)
         return { false, version.obstacle->text };

@@ -77,7 +77,7 @@ bool agreesWithReplay(const Run& run, std::size_t anchor)
         return false;
     if (restoredVersion(run, anchor)) // it is not meant to be near
         return false;
-    return !version.driftAlarm && version.facts->revertedTensors.empty() && driftLimit(run, anchor).has_value();
+    return !version.farFromReplay && version.facts->revertedTensors.empty() && driftLimit(run, anchor).has_value();
 }
 
 std::vector<bool> trustworthySteps(const Run& run)
