@@ -7,8 +7,8 @@ export function Totals({ totals }: { totals: ListingPage['totals'] }) {
   const anchors = all === 0 ? 0 : totals.anchor_bytes / all;
   return (
     <footer class="totals">
-      <span><strong>{plural(totals.deltas, 'delta')}</strong> {bytes(totals.delta_bytes)}</span>
-      <span><strong>{plural(totals.anchors, 'anchor')}</strong> {bytes(totals.anchor_bytes)}</span>
+      <span><strong>{plural(totals.deltas, 'delta object')}</strong> {bytes(totals.delta_bytes)}</span>
+      <span><strong>{plural(totals.anchors, 'anchor object')}</strong> {bytes(totals.anchor_bytes)}</span>
       <span><strong>{totals.other}</strong> other {bytes(totals.other_bytes)}</span>
       {all > 0 && (
         <span class="totals-share">
