@@ -1,8 +1,10 @@
+#include "deltascope/app/view/dashboard_json.h"
 #include "deltascope/app/view/heat_view.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <random>
 
 // Codes, tiles and the order of rows of the heatmap.
@@ -299,6 +301,22 @@ TEST(ModelOrder, IsOneOrderWhateverTheNames)
                 EXPECT_TRUE(!modelBefore(a, b) || !modelBefore(b, c) || modelBefore(a, c)) << a << "|" << b << "|" << c;
         }
     }
+}
+
+TEST(TensorTable, SaysHowManyColumnsItsTotalsAddUp)
+{
+    HeatView heat;
+    heat.rows = { { "w", "BF16", { 100 }, 100, 200, "", 7, 3 } };
+    heat.columns.resize(4);
+    EXPECT_EQ(knownColumns(heat), 0U);
+    auto table = nlohmann::json::parse(tensorsToJson(heat, 0));
+    EXPECT_EQ(table["known_columns"], 0);
+    EXPECT_TRUE(table["tensors"][0]["changed_elems"].is_null()) << "unknown is not 0";
+    heat.columns[1].codes = std::make_shared<const std::vector<std::uint8_t>>(1, std::uint8_t { 0 });
+    heat.columns[3].codes = heat.columns[1].codes;
+    table = nlohmann::json::parse(tensorsToJson(heat, 0));
+    EXPECT_EQ(table["known_columns"], 2);
+    EXPECT_EQ(table["tensors"][0]["changed_elems"], 7);
 }
 
 TEST(TensorGroup, IsTheFirstNumberedPartWithItsName)

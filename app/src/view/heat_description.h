@@ -62,6 +62,7 @@ struct TensorTableRow {
 
     std::size_t id = 0;
     const TensorRowView& tensor = None;
+    std::optional<std::uint64_t> changed; ///< nothing: no column is known
 };
 
 template <class Io> void describe(Io& io, const TensorTableRow& row)
@@ -74,13 +75,14 @@ template <class Io> void describe(Io& io, const TensorTableRow& row)
     io("shape", tensor.shape);
     io("elements", tensor.elements);
     io("group", tensor.group, "\"layers.0\"; \"\" for tensors outside of layers");
-    io("changed_elems", tensor.changedElements, "over all steps");
+    io("changed_elems", row.changed, "over the versions that known_columns counts; null: of none it is known");
     io("last_changed", tensor.lastChanged, "step");
 }
 
 struct TensorTableView {
     std::uint64_t revision = 0;
     int epoch = 0;
+    std::uint64_t knownColumns = 0;
     std::vector<TensorTableRow> rows;
 };
 
@@ -89,6 +91,7 @@ template <class Io> void describe(Io& io, const TensorTableView& table)
     io.type("TensorTable", "The rows of the heatmap.");
     io("rev", table.revision);
     io("epoch", table.epoch);
+    io("known_columns", table.knownColumns, "of all epochs: versions that were compared with the one before");
     io("tensors", table.rows, "in the order of the model: embeddings, layers by number, head");
 }
 

@@ -10,10 +10,11 @@ namespace deltascope::app {
 
 std::string tensorsToJson(const HeatView& heat, int epoch)
 {
-    TensorTableView table { heat.revision, epoch, {} };
+    TensorTableView table { heat.revision, epoch, knownColumns(heat), {} };
     table.rows.reserve(heat.rows.size());
     for (const TensorRowView& tensor : heat.rows)
-        table.rows.push_back({ table.rows.size(), tensor });
+        table.rows.push_back({ table.rows.size(), tensor,
+                               table.knownColumns == 0 ? std::nullopt : std::optional(tensor.changedElements) });
     return writtenText(table);
 }
 

@@ -104,6 +104,12 @@ std::pair<std::size_t, std::size_t> HeatView::columnsOf(int epoch) const noexcep
     return { static_cast<std::size_t>(first - columns.begin()), static_cast<std::size_t>(last - columns.begin()) };
 }
 
+std::uint64_t knownColumns(const HeatView& heat) noexcept
+{
+    return static_cast<std::uint64_t>(std::count_if(heat.columns.begin(), heat.columns.end(),
+                                                    [](const HeatColumnView& column) { return bool(column.codes); }));
+}
+
 std::optional<std::size_t> HeatView::columnOf(int epoch, std::int64_t step) const noexcept
 {
     const auto [first, last] = columnsOf(epoch);

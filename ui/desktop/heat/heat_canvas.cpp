@@ -324,8 +324,9 @@ bool HeatCanvas::event(QEvent* event)
         } else {
             const ViewRow& view = m_model.rows()[static_cast<std::size_t>(row)];
             const app::TensorRowView& tensor = m_model.plan()->tensor(view.first);
-            const QString mean =
-                tr("%1 changed per step").arg(shareText(m_model.plan()->meanShareOf(view.first, view.count)));
+            const QString mean = m_model.plan()->knownColumns == 0
+                ? tr("what changed is not known")
+                : tr("%1 changed per step").arg(shareText(m_model.plan()->meanShareOf(view.first, view.count)));
             QToolTip::showText(static_cast<QHelpEvent*>(event)->globalPos(),
                                view.isGroup()
                                    ? tr("%1: %2, %3")

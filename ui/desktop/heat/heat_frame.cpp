@@ -174,7 +174,9 @@ void paintGutter(QPainter& painter, const QRect& box, const HeatModel& model)
     painter.setFont(labelFont());
     painter.setPen(color(Token::Muted));
     painter.drawText(QRect(box.x(), box.y() - 40, 200, 38), Qt::AlignLeft | Qt::AlignBottom,
-                     most > 0 ? frameText("mean, 0 – %1").arg(shareText(most)) : frameText("mean, 0"));
+                     most > 0                     ? frameText("mean, 0 – %1").arg(shareText(most))
+                         : plan.knownColumns == 0 ? frameText("mean unknown")
+                                                  : frameText("mean, 0"));
     if (most <= 0)
         return;
     painter.setClipRect(box, Qt::IntersectClip);

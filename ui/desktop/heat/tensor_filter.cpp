@@ -34,21 +34,15 @@ bool holds(const QString& sign, double a, double b)
 
 }
 
-double meanShare(const app::TensorRowView& tensor, std::uint64_t steps)
+double meanShare(const app::TensorRowView& tensor, std::uint64_t columns)
 {
-    if (tensor.elements == 0 || steps == 0)
+    if (tensor.elements == 0 || columns == 0)
         return 0;
     return static_cast<double>(tensor.changedElements) / static_cast<double>(tensor.elements)
-        / static_cast<double>(steps);
+        / static_cast<double>(columns);
 }
 
-std::uint64_t knownColumns(const app::HeatView& heat)
-{
-    return static_cast<std::uint64_t>(std::count_if(heat.columns.begin(), heat.columns.end(),
-                                                    [](const app::HeatColumnView& c) { return c.codes != nullptr; }));
-}
-
-TensorFilter::TensorFilter(const QString& text, std::uint64_t steps)
+TensorFilter::TensorFilter(const QString& text, std::uint64_t columns)
 {
     static const QRegularExpression Words(QStringLiteral(R"(/(?:\\.|[^/])+/|[^\s,]+)"));
     static const QRegularExpression Changed(QStringLiteral(R"(^changed(>=|<=|>|<)([\d.]+)(%?)$)"));
@@ -71,8 +65,8 @@ TensorFilter::TensorFilter(const QString& text, std::uint64_t steps)
                 m_error = filterText("%1 is no number").arg(match.captured(2));
                 break;
             }
-            m_terms.emplace_back([sign = match.captured(1), limit, steps](const app::TensorRowView& tensor) {
-                return holds(sign, meanShare(tensor, steps), limit);
+            m_terms.emplace_back([sign = match.captured(1), limit, columns](const app::TensorRowView& tensor) {
+                return columns > 0 && holds(sign, meanShare(tensor, columns), limit);
             });
         } else if (LikeChanged.match(word).hasMatch()) {
             m_error = filterText("Write changed>1%");

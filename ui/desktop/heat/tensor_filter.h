@@ -14,8 +14,8 @@ namespace deltascope::desktop {
 class TensorFilter {
 public:
     TensorFilter() = default;
-    /// `steps`: versions that the totals of the tensors count, for the mean share per step.
-    TensorFilter(const QString& text, std::uint64_t steps);
+    /// `columns`: versions that the totals of the tensors count, for the mean share per step; of none it is known.
+    TensorFilter(const QString& text, std::uint64_t columns);
 
     bool isEmpty() const { return m_terms.empty(); }
     const QString& error() const { return m_error; } ///< what is wrong with the text; then everything passes
@@ -28,9 +28,7 @@ private:
     QString m_error;
 };
 
-/// Mean changed share per version; nothing where none is known.
-double meanShare(const app::TensorRowView& tensor, std::uint64_t steps);
-/// Versions of all epochs whose counts are known: what totals of tensors are made of.
-std::uint64_t knownColumns(const app::HeatView& heat);
+/// Mean changed share per version; 0 where none is known. `columns`: app::knownColumns().
+double meanShare(const app::TensorRowView& tensor, std::uint64_t columns);
 
 } // namespace deltascope::desktop

@@ -138,7 +138,10 @@ QByteArray asCsv(const TensorListing& listing)
             + QByteArray::number(static_cast<qulonglong>(tensor.elements)) + ','
             + QByteArray::number(static_cast<qulonglong>(tensor.bytes)) + ','
             + (tensor.lastChanged ? QByteArray::number(static_cast<qlonglong>(*tensor.lastChanged)) : QByteArray())
-            + ',' + QByteArray::number(static_cast<qulonglong>(tensor.changedElements)) + '\n';
+            + ','
+            + (listing.knownColumns == 0 ? QByteArray()
+                                         : QByteArray::number(static_cast<qulonglong>(tensor.changedElements)))
+            + '\n';
     };
     for (const Item& item : listing.items) {
         if (item.tensor >= 0)

@@ -1034,7 +1034,7 @@ export interface TensorRow {
   shape: number[];
   elements: number;
   group: string; // "layers.0"; "" for tensors outside of layers
-  changed_elems: number; // over all steps
+  changed_elems: number | null; // over the versions that known_columns counts; null: of none it is known
   last_changed: number | null; // step
 }
 
@@ -1042,6 +1042,7 @@ export interface TensorRow {
 export interface TensorTable {
   rev: number;
   epoch: number;
+  known_columns: number; // of all epochs: versions that were compared with the one before
   tensors: TensorRow[]; // in the order of the model: embeddings, layers by number, head
 }
 

@@ -49,9 +49,9 @@ function layersOf(model: HeatModel): Layer[] {
   return model.rows.filter((row) => row.depth === 0).map(({ label, first, count }) => ({ label, first, count }));
 }
 
-/** Mean share of a layer over all steps. */
-function meanOf({ changedBefore, elementsBefore, columns }: HeatModel, { first, count }: Layer): number {
-  const elements = (elementsBefore[first + count]! - elementsBefore[first]!) * columns.length;
+/** Mean share of a layer over the steps that are known. */
+function meanOf({ changedBefore, elementsBefore, known }: HeatModel, { first, count }: Layer): number {
+  const elements = (elementsBefore[first + count]! - elementsBefore[first]!) * known;
   return elements === 0 ? 0 : (changedBefore[first + count]! - changedBefore[first]!) / elements;
 }
 

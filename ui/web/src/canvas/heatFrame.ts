@@ -171,9 +171,9 @@ export function paintSteps(pen: Pen, box: Box, model: HeatModel, marks: Marks, c
 
 /** Mean share per step of each row, as a bar. */
 export function paintGutter(pen: Pen, box: Box, model: HeatModel, colors: Palette): void {
-  const { rows, tops, scroll, columns, changedBefore, elementsBefore } = model;
+  const { rows, tops, scroll, known, changedBefore, elementsBefore } = model;
   const share = (first: number, count: number): number => {
-    const elements = (elementsBefore[first + count]! - elementsBefore[first]!) * columns.length;
+    const elements = (elementsBefore[first + count]! - elementsBefore[first]!) * known;
     return elements === 0 ? 0 : (changedBefore[first + count]! - changedBefore[first]!) / elements;
   };
   const from = Math.max(0, rowAt(tops, scroll));
@@ -184,7 +184,7 @@ export function paintGutter(pen: Pen, box: Box, model: HeatModel, colors: Palett
   const most = Math.max(...shares, 1e-9);
   pen.font = font(colors, 11, 500);
   pen.fillStyle = colors.muted;
-  text(pen, `mean, 0 – ${shareText(most)}`, box.x, box.y - 10);
+  text(pen, known === 0 ? 'mean unknown' : `mean, 0 – ${shareText(most)}`, box.x, box.y - 10);
   pen.save();
   pen.beginPath();
   pen.rect(box.x, box.y, box.width, box.height);

@@ -38,11 +38,12 @@ export class HeatModel {
   longestPause: number; // ms, for the scale of the lane
   private fitted = false;
 
-  constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore) {
+  /** `known`: columns that `changed_elems` adds up. */
+  constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore, readonly known: number) {
     this.columns = [...index.columns];
     this.columns.forEach((column, i) => this.columnOfStep.set(column.step, i));
     this.elementsBefore = sumsBefore(tensors.map((tensor) => tensor.elements));
-    this.changedBefore = sumsBefore(tensors.map((tensor) => tensor.changed_elems));
+    this.changedBefore = sumsBefore(tensors.map((tensor) => tensor.changed_elems ?? 0));
     this.longestPause = index.columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
     this.tree = rowTree(tensors);
     this.layout();
@@ -236,7 +237,7 @@ export class HeatModel {
 
   private layout(): void {
     const { sort, filter } = this.options;
-    this.rows = viewRows(this.tensors, this.tree, this.open, sort, filter, this.columns.length);
+    this.rows = viewRows(this.tensors, this.tree, this.open, sort, filter, this.known);
     this.tops = rowTops(this.rows, this.scale);
   }
 

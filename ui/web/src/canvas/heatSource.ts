@@ -40,7 +40,7 @@ export function useHeat(run: string, epoch: number | null, onNewest: (model: Hea
       setTileError(error);
       setVersion((count) => count + 1);
     });
-    return { heat: new HeatModel(table.tensors, heat, store), state };
+    return { heat: new HeatModel(table.tensors, heat, store, table.known_columns), state };
   }, [tensors.data, index.data, epoch]);
 
   useEffect(() => () => model?.heat.store.close(), [model]);

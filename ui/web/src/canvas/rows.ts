@@ -91,16 +91,16 @@ function flatten(nodes: RowNode[], open: ReadonlySet<string>, depth: number, out
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
 const ORDER: Record<Exclude<RowSort, 'model'>, (a: TensorRow, b: TensorRow) => number> = {
-  total: (a, b) => b.changed_elems / b.elements - a.changed_elems / a.elements,
+  total: (a, b) => (b.changed_elems ?? 0) / b.elements - (a.changed_elems ?? 0) / a.elements,
   last: (a, b) => (b.last_changed ?? -1) - (a.last_changed ?? -1),
   name: (a, b) => COLLATOR.compare(a.name, b.name),
 };
 
 export function viewRows(
-  tensors: TensorRow[], tree: RowNode[], open: ReadonlySet<string>, sort: RowSort, filter: string, steps: number,
+  tensors: TensorRow[], tree: RowNode[], open: ReadonlySet<string>, sort: RowSort, filter: string, known: number,
 ): ViewRow[] {
   if (sort === 'model' && filter.trim() === '') return flatten(tree, open, 0, []);
-  const test = tensorFilter(filter, steps).test;
+  const test = tensorFilter(filter, known).test;
   const rows = tensors.map((_, at) => at).filter((at) => test(tensors[at]!));
   if (sort !== 'model') rows.sort((a, b) => ORDER[sort](tensors[a]!, tensors[b]!));
   return rows.map((at) => ({

@@ -16,11 +16,13 @@ const COMPARE: Record<string, (a: number, b: number) => boolean> = {
 const DTYPES: Record<string, string> = { bfloat16: 'bf16', float16: 'f16', fp16: 'f16', float32: 'f32', fp32: 'f32' };
 const dtypeOf = (text: string): string => DTYPES[text.toLowerCase()] ?? text.toLowerCase();
 
-/** Mean share per step. */
-export const meanShare = (tensor: TensorRow, steps: number): number =>
-  tensor.elements === 0 || steps === 0 ? 0 : tensor.changed_elems / tensor.elements / steps;
+/** Mean share per step over the columns that are known; null: none is. */
+export const meanShare = (tensor: TensorRow, known: number): number | null => {
+  if (tensor.changed_elems === null || known === 0) return null;
+  return tensor.elements === 0 ? 0 : tensor.changed_elems / tensor.elements / known;
+};
 
-function term(word: string, steps: number): Test {
+function term(word: string, known: number): Test {
   const pattern = /^\/(.*)\/$/.exec(word)?.[1];
   if (pattern !== undefined) {
     const regex = new RegExp(pattern);
@@ -31,7 +33,10 @@ function term(word: string, steps: number): Test {
     const limit = Number(changed[2]) / (changed[3] === '%' ? 100 : 1);
     if (Number.isNaN(limit)) throw new Error(`${changed[2]} is no number`);
     const compare = COMPARE[changed[1]!]!;
-    return (tensor) => compare(meanShare(tensor, steps), limit);
+    return (tensor) => {
+      const share = meanShare(tensor, known);
+      return share !== null && compare(share, limit);
+    };
   }
   if (/^changed[<>=:]/.test(word)) throw new Error('write changed>1%');
   if (word.startsWith('dtype:')) {
@@ -43,9 +48,9 @@ function term(word: string, steps: number): Test {
 }
 
 /** A filter with an error passes everything. */
-export function tensorFilter(text: string, steps: number): TensorFilter {
+export function tensorFilter(text: string, known: number): TensorFilter {
   try {
-    const tests = (text.match(WORDS) ?? []).map((word) => term(word, steps));
+    const tests = (text.match(WORDS) ?? []).map((word) => term(word, known));
     return { test: (tensor) => tests.every((test) => test(tensor)), error: null };
   } catch (error) {
     return { test: () => true, error: error instanceof Error ? error.message : String(error) };

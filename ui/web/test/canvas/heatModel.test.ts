@@ -21,7 +21,7 @@ async function modelOf(): Promise<HeatModel> {
   store.find('max', 0, 0, 0, 0);
   store.end();
   await new Promise((resolve) => setTimeout(resolve, 0));
-  const model = new HeatModel(tensors, { rev: 1, epoch: 0, rows: 6, tile: 256, levels_y: 1, levels_x: 1, columns: Array.from({ length: 20 }, (_, i) => column(100 + i)) }, store);
+  const model = new HeatModel(tensors, { rev: 1, epoch: 0, rows: 6, tile: 256, levels_y: 1, levels_x: 1, columns: Array.from({ length: 20 }, (_, i) => column(100 + i)) }, store, 20);
   model.resize(200, 20);
   return model;
 }

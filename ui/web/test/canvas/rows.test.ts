@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TensorRow } from '../../src/api/types';
 import { matrixRowAt, rowAt, rowTops, rowTree, viewRows } from '../../src/canvas/rows';
-import { tensorFilter } from '../../src/canvas/tensorFilter';
+import { meanShare, tensorFilter } from '../../src/canvas/tensorFilter';
 
 const tensor = (name: string, group = '', more: Partial<TensorRow> = {}): TensorRow => ({
   id: 0, name, dtype: 'bf16', shape: [10, 10], elements: 100, group, changed_elems: 0, last_changed: null, ...more,
@@ -48,6 +48,21 @@ describe('rows', () => {
     expect([-1, 0, 11.9, 12, 47, 59, 60].map((y) => rowAt(tops, y))).toEqual([-1, 0, 0, 1, 2, 3, -1]);
     expect([12, 18, 24, 29.9].map((y) => matrixRowAt(rows, tops, y))).toEqual([1, 2, 3, 3]);
     expect(rowAt(rowTops([], 1), 0)).toBe(-1);
+  });
+});
+
+describe('what is not known', () => {
+  const unknown = [tensor('a', '', { changed_elems: null }), tensor('b', '', { changed_elems: 0 })];
+  it('passes no comparison of what changed', () => {
+    for (const text of ['changed<1%', 'changed>=0%']) {
+      expect(unknown.map((row) => tensorFilter(text, 0).test(row))).toEqual([false, false]);
+      expect(unknown.map((row) => tensorFilter(text, 4).test(row))).toEqual([false, true]);
+    }
+  });
+  it('has no mean, and what is known has one over its columns alone', () => {
+    expect(meanShare(unknown[0]!, 4)).toBeNull();
+    expect(meanShare(unknown[1]!, 0)).toBeNull();
+    expect(meanShare(tensor('c', '', { changed_elems: 7 }), 7)).toBe(0.01);
   });
 });
 

@@ -48,6 +48,9 @@ struct HeatView {
     std::optional<std::size_t> columnOf(int epoch, std::int64_t step) const noexcept;
 };
 
+/// Columns whose counts are known, of all epochs: what TensorRowView::changedElements adds up.
+std::uint64_t knownColumns(const HeatView& heat) noexcept;
+
 /// The code of a share: 0 = exactly nothing, else 1 + 254 (log10 v + 6) / 6, rounded, for v in [1e-6, 1].
 std::uint8_t heatCode(std::uint64_t changed, std::uint64_t elements) noexcept;
 double heatShare(std::uint8_t code) noexcept; ///< the middle of what the code stands for

@@ -27,8 +27,9 @@ export function rowsTable(model: HeatModel, column: number, agg: Agg): Twin {
     rows: tensorRows(model).map((at) => {
       const tensor = model.tensors[at]!;
       const code = column < 0 ? null : model.store.code(agg, at, column);
-      const mean = Number(meanShare(tensor, model.columns.length).toPrecision(3));
-      return [tensor.name, tensor.dtype, shape(tensor.shape), tensor.elements, share(code), mean, tensor.last_changed];
+      const mean = meanShare(tensor, model.known);
+      const shown = mean === null ? null : Number(mean.toPrecision(3));
+      return [tensor.name, tensor.dtype, shape(tensor.shape), tensor.elements, share(code), shown, tensor.last_changed];
     }),
   };
 }
