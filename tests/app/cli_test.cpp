@@ -143,13 +143,88 @@ TEST_F(CliTest, WhatTheCommandLineGetsWrongIsTwo)
            Arguments { "cost", bucket("trl-v2-gap"), "--price-per-gb", "-1" },
            Arguments { "cost", bucket("trl-v2-gap"), "--steps-per-day", "many" },
            Arguments { "log", bucket("trl-v2-gap"), "--color", "pink" },
+           Arguments { "log", bucket("trl-v2-gap"), "--compare", "-1" },
+           Arguments { "stats", bucket("trl-v2-gap") + "@2", "w", "--history", "0" },
            Arguments { "completion", "tcsh" } }) {
         const Outcome outcome = call(arguments);
+        EXPECT_EQ(outcome.err.find("Could not convert"), std::string::npos) << outcome.err;
         EXPECT_EQ(outcome.status, 2) << (arguments.empty() ? "" : arguments.back()) << outcome.err;
         EXPECT_EQ(outcome.out, "");
         EXPECT_FALSE(outcome.err.empty());
     }
     EXPECT_FALSE(fs::exists(folder.path("o")));
+}
+
+TEST_F(CliTest, ABackendThatDoesNotExistIsRefusedByEveryCommand)
+{
+    const std::string source = bucket("trl-v2-gap");
+    for (const Arguments& arguments :
+         { Arguments { "cost", source }, Arguments { "ls", source }, Arguments { "log", source },
+           Arguments { "diff", source + "@11", source + "@12" }, Arguments { "doctor" } }) {
+        Arguments refused = arguments;
+        refused.insert(refused.end(), { "--backend", "foo" });
+        const Outcome outcome = call(refused);
+        EXPECT_EQ(outcome.status, 2) << arguments[0];
+        EXPECT_NE(outcome.err.find("there is no diff backend \"foo\"; there are: scalar"), std::string::npos)
+            << outcome.err;
+        refused.back() = "scalar";
+        EXPECT_EQ(call(refused).status, 0) << arguments[0];
+    }
+}
+
+/// An option that would do nothing is refused before anything is read.
+TEST_F(CliTest, AnOptionThatDoesNothingIsRefused)
+{
+    const Arguments between { "publish", "--into", folder.path("into"), "--from", "a", "--to", "b", "--layout" };
+    const auto refused = [&](const std::string& layout, const Arguments& options) {
+        Arguments arguments = between;
+        arguments.push_back(layout);
+        arguments.insert(arguments.end(), options.begin(), options.end());
+        const Outcome outcome = call(arguments);
+        return outcome.status == 2 ? outcome.err : std::string();
+    };
+    EXPECT_NE(refused("slime-v2", { "--anchor-every", "3" }).find("slime-v2 has no anchors"), std::string::npos);
+    EXPECT_EQ(refused("trl-v2", { "--anchor-every", "3" }), "");
+    for (const Arguments& options : { Arguments { "--quiet-seconds", "1" }, Arguments { "--settle", "1" },
+                                      Arguments { "--marker", "done" }, Arguments { "--once" } })
+        EXPECT_NE(refused("trl-v2", options).find(options[0] + " requires --watch"), std::string::npos) << options[0];
+    EXPECT_NE(refused("trl-v2", { "--restores", "2" }).find("--anchor-when-cheaper"), std::string::npos);
+    EXPECT_EQ(refused("trl-v2", { "--restores", "2", "--anchor-when-cheaper" }), "");
+    EXPECT_NE(refused("trl-v2", { "--device-memory", "64MiB" }).find("without --backend cuda"), std::string::npos);
+    EXPECT_EQ(call({ "ls", bucket("trl-v2-gap"), "--backend", "cuda", "--device-memory", "64MiB" }).status, 0);
+}
+
+TEST_F(CliTest, ACallThatIsWrongIsNamedInPlainWords)
+{
+    EXPECT_NE(call({ "log", bucket("trl-v2-gap"), "--compare", "-1" }).err.find("--compare does not take -1"),
+              std::string::npos);
+    EXPECT_NE(call({ "stats", bucket("trl-v2-gap") + "@2", "w", "--history", "0" })
+                  .err.find("0 is no number from 1 to 50, nor all"),
+              std::string::npos);
+    const Outcome absent = call({ "digest", bucket("trl-v2-gap") + "@2", "--check", folder.path("none.json") });
+    EXPECT_NE(absent.err.find("there is no such file"), std::string::npos) << absent.err;
+}
+
+/// What was asked for and cannot be loaded is worth knowing; a machine without a device lacks nothing.
+TEST_F(CliTest, DoctorMarksAModuleThatCannotBeLoaded)
+{
+    const auto cudaOf = [&] {
+        for (const Json& check : call({ "doctor", "--json" }).json()["checks"]) {
+            if (check["name"] == "cuda")
+                return check;
+        }
+        return Json();
+    };
+    const char* const before = std::getenv("DELTASCOPE_CUDA_MODULE");
+    const std::string kept = before ? before : "";
+    ::setenv("DELTASCOPE_CUDA_MODULE", "/etc/passwd", 1);
+    EXPECT_EQ(cudaOf()["ok"], false);
+    EXPECT_EQ(call({ "doctor" }).status, 0) << "nothing needs it";
+    ::unsetenv("DELTASCOPE_CUDA_MODULE");
+    EXPECT_EQ(cudaOf()["ok"], true);
+    EXPECT_EQ(call({ "doctor" }).status, 0);
+    if (before)
+        ::setenv("DELTASCOPE_CUDA_MODULE", kept.c_str(), 1);
 }
 
 TEST_F(CliTest, WhatIsNotThereIsThree)

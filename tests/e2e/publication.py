@@ -49,7 +49,8 @@ class Trainer(E2ETest):
         return ["publish", "--into", into or self.into, "--layout", self.layout, *self.base, *options]
 
     def watch_args(self, *options, into=None, quiet=0):
-        return self.publish_args("--watch", self.checkpoints, "--quiet-seconds", quiet, *options, into=into)
+        complete = () if "--marker" in options else ("--quiet-seconds", quiet)
+        return self.publish_args("--watch", self.checkpoints, *complete, *options, into=into)
 
     def facts(self, into=None):
         """{step: metadata} of what is committed, read without the program."""

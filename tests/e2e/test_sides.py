@@ -227,7 +227,7 @@ class Sides(E2ETest):
         self.refused(outcome, OTHER)
         self.assertIn(module, outcome.err)
         checks = {check["name"]: check for check in self.ok_json("doctor", env=env)["checks"]}
-        self.assertTrue(checks["cuda"]["ok"])
+        self.assertFalse(checks["cuda"]["ok"], "it was asked for")
         self.assertIn("not installed", checks["cuda"]["detail"])
 
 

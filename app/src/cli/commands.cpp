@@ -85,6 +85,8 @@ private:
             DS_TRY(settings.bytesPerSecond, parseSize(m_options.limitRate));
         }
         if (!m_options.deviceMemory.empty()) {
+            if (settings.backend != "cuda")
+                return fail(Code::Usage, "--device-memory does nothing without --backend cuda");
             DS_TRY(settings.deviceMemory, parseSize(m_options.deviceMemory));
         }
         if (command == "serve" || command == "export" || m_options.serve)
@@ -370,7 +372,7 @@ private:
                                       m_options.other,
                                       m_options.encoding,
                                       m_options.checksum,
-                                      m_options.anchorEvery,
+                                      m_options.anchorEvery.value_or(app::PublishArgs().anchorEvery),
                                       m_options.anchorWhenCheaper,
                                       m_options.restoresPerAnchor,
                                       m_options.newEpoch,
@@ -378,6 +380,8 @@ private:
                                       m_options.acceptRewritten,
                                       m_options.soleWriter,
                                       m_options.mapPrefix };
+        if (m_options.anchorEvery && m_options.layout == "slime-v2")
+            return fail(Code::Usage, "slime-v2 has no anchors, so --anchor-every would do nothing");
         const bool between = !m_options.source.empty() && !m_options.other.empty();
         if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
             return fail(Code::Usage, "publish takes either --from and --to or --watch");

@@ -28,6 +28,12 @@ void addSourceOptions(CLI::App& command, Options& options)
         ->check(CLI::Range(std::size_t(1), MostSearchDepth));
 }
 
+std::string oneToFiftyOrAll(const std::string& value)
+{
+    const bool isNumber = CLI::Range(1, 50)(value).empty();
+    return isNumber || value == "all" ? std::string() : fmt::format("{} is no number from 1 to 50, nor all", value);
+}
+
 /// A variable of the shell that is not set must not stand for the option that was left out.
 std::string notEmpty(const std::string& value) { return value.empty() ? "is empty" : std::string(); }
 
@@ -78,8 +84,8 @@ void describe(CLI::App& program, Options& options)
         ->type_name("NAME");
     program
         .add_option("--device-memory", options.deviceMemory,
-                    "memory of the device (128MiB) that --backend cuda may take, 256 MiB at most; default: a tenth of "
-                    "what is free")
+                    "memory of the device (128MiB) that --backend cuda may take, in batches of 32 MiB, 64 at most; "
+                    "default: a tenth of what is free, and 8 batches at most")
         ->type_name("SIZE");
 
     CLI::App* log = program.add_subcommand(
@@ -159,7 +165,7 @@ void describe(CLI::App& program, Options& options)
             "--history", options.history,
             "instead, the values at the last N steps up to this one (50 at most); all: the step at which it first "
             "changed, and the one at which it first held a NaN, over the whole run")
-        ->check(CLI::Range(1, 50) | CLI::IsMember({ "all" }))
+        ->check(oneToFiftyOrAll)
         ->type_name("N|all")
         ->excludes("--against");
     stats->add_flag("--cost", options.costOnly, "tell only how much would be read");
@@ -178,29 +184,40 @@ void describe(CLI::App& program, Options& options)
         ->required();
     publish->add_option("--from", options.source, "checkpoint folder or SOURCE@STEP: the state that the run ends with");
     publish->add_option("--to", options.other, "checkpoint folder or SOURCE@STEP: the next state");
-    publish->add_option("--watch", options.watchFolder,
-                        "folder where a trainer drops checkpoint-N folders; publish each when it is complete");
-    publish->add_option("--marker", options.marker,
-                        "with --watch: a checkpoint is complete once its folder holds this file");
+    CLI::Option* watched =
+        publish->add_option("--watch", options.watchFolder,
+                            "folder where a trainer drops checkpoint-N folders; publish each when it is complete");
+    CLI::Option* marker = publish
+                              ->add_option("--marker", options.marker,
+                                           "with --watch: a checkpoint is complete once its folder holds this file")
+                              ->needs(watched);
     publish
         ->add_option("--quiet-seconds", options.quietSeconds,
                      "with --watch, without --marker: complete once nothing changed for so long")
-        ->check(CLI::Range(0.0, 86400.0));
+        ->check(CLI::Range(0.0, 86400.0))
+        ->needs(watched)
+        ->excludes(marker);
     publish
         ->add_option("--settle", options.settleSeconds,
                      "with --watch: leave out, and name, a checkpoint that is not complete and in which nothing "
                      "changed for so many seconds (600)")
-        ->check(CLI::Range(0.0, 86400.0));
-    publish->add_flag("--once", options.once,
-                      "with --watch: end when all complete checkpoints are published; fails if one was left out");
-    publish->add_option("--anchor-every", options.anchorEvery, "every N-th version is an anchor; 0: only the first")
+        ->check(CLI::Range(0.0, 86400.0))
+        ->needs(watched);
+    publish
+        ->add_flag("--once", options.once,
+                   "with --watch: end when all complete checkpoints are published; fails if one was left out")
+        ->needs(watched);
+    publish
+        ->add_option("--anchor-every", options.anchorEvery,
+                     "trl-v2: every N-th version is an anchor (10); 0: only the first")
         ->check(CLI::Range(0, 1'000'000));
-    publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper,
-                      "also an anchor when restores would read more in deltas than it weighs");
+    CLI::Option* cheaper = publish->add_flag("--anchor-when-cheaper", options.anchorWhenCheaper,
+                                             "also an anchor when restores would read more in deltas than it weighs");
     publish
         ->add_option("--restores", options.restoresPerAnchor,
                      "with --anchor-when-cheaper: restores expected until the next anchor")
-        ->check(CLI::Range(0.0, 1e9));
+        ->check(CLI::Range(0.0, 1e9))
+        ->needs(cheaper);
     publish->add_flag("--new-epoch", options.newEpoch,
                       "begin another epoch behind the run, with an anchor, instead of going on with it");
     publish->add_flag("--allow-suspect", options.allowSuspect,

@@ -67,7 +67,7 @@ struct Options {
     double quietSeconds = 5;
     double settleSeconds = 600;
     bool once = false;
-    std::uint32_t anchorEvery = 10;
+    std::optional<std::uint32_t> anchorEvery;
     bool anchorWhenCheaper = false;
     double restoresPerAnchor = 1;
     bool newEpoch = false;

@@ -5,6 +5,7 @@
 #include "opening.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace deltascope::app {
@@ -163,12 +164,20 @@ std::string deviceText(const DeviceInfo& info)
                        info.totalBytes >> 20);
 }
 
-/// A machine without a device lacks nothing.
-void examineDevice(Examination& examination, const DeviceBackend& device, const std::string& module)
+/// A machine without a device lacks nothing, but what was asked for and cannot be used does.
+bool isAskedFor(const Settings& settings, const DeviceBackend& device, const Error& obstacle)
 {
+    std::error_code ignored;
+    const bool isThere = settings.cudaModuleNamed || std::filesystem::exists(settings.cudaModule, ignored);
+    return settings.backend == device.name() || (obstacle.where == settings.cudaModule && isThere);
+}
+
+void examineDevice(Examination& examination, const DeviceBackend& device, const Settings& settings)
+{
+    const std::string& module = settings.cudaModule;
     const Result<DeviceInfo> info = device.describe();
     if (!info && info.error().code == Code::Unsupported) {
-        examination.note("cuda", true,
+        examination.note("cuda", !isAskedFor(settings, device, info.error()),
                          fmt::format("not used: {}{}", info.error().text,
                                      info.error().where.empty() ? "" : fmt::format(" ({})", info.error().where)),
                          false);
@@ -223,7 +232,7 @@ DoctorView examine(const Settings& settings, Workbench& bench, const DeviceBacke
     const Result<std::uint64_t> free = bench.disk->freeBytes(settings.cacheFolder);
     examination.note("cache space", free && *free > (64U << 20),
                      free ? fmt::format("{} MiB free", *free >> 20) : "unknown", false);
-    examineDevice(examination, device, settings.cudaModule);
+    examineDevice(examination, device, settings);
     if (source)
         examineSource(examination, bench, *source, clean, task);
     return examination.finish();

@@ -414,6 +414,16 @@ public:
             });
     }
 
+    /// Errors: Usage (no backend has the name that was asked for). Whether this machine runs it is for who uses it.
+    Result<void> expectBackend() const
+    {
+        const auto& all = m_bench.backends.all();
+        const bool isKnown = m_bench.forcedBackend.empty()
+            || std::any_of(all.begin(), all.end(),
+                           [&](const auto& backend) { return backend->name() == m_bench.forcedBackend; });
+        return isKnown ? Result<void>() : fail(m_bench.chooseBackend().error());
+    }
+
     Result<std::string> backend() const override
     {
         DS_TRY(const auto backend, m_bench.chooseBackend());
@@ -516,7 +526,9 @@ Result<std::unique_ptr<Service>> Service::create(const Settings& settings)
     else if (std::filesystem::exists(recordsFile, ignored) && !leftByFullDisk(opened.error(), recordsFile))
         // they were there once: doing without them in silence would forget
         records = unusableRecords(std::move(opened.error()));
-    return std::unique_ptr<Service>(std::make_unique<EngineService>(settings, std::move(catalog), std::move(records)));
+    auto service = std::make_unique<EngineService>(settings, std::move(catalog), std::move(records));
+    DS_CHECK(service->expectBackend());
+    return std::unique_ptr<Service>(std::move(service));
 }
 
 } // namespace deltascope::app

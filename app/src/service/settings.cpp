@@ -34,7 +34,8 @@ Settings Settings::fromEnvironment()
     Settings settings;
     settings.backend = variable("DELTASCOPE_DIFF_BACKEND");
     settings.cudaModule = variable("DELTASCOPE_CUDA_MODULE");
-    if (settings.cudaModule.empty())
+    settings.cudaModuleNamed = !settings.cudaModule.empty();
+    if (!settings.cudaModuleNamed)
         settings.cudaModule = installedModule();
     const std::string home = variable("DELTASCOPE_HOME");
     if (home.empty()) {

@@ -33,6 +33,7 @@ struct Settings {
     std::uint32_t jobsAtOnce = 2;
     std::string backend; ///< force one by name; empty: the fastest of the processor
     std::string cudaModule; ///< file of the module for CUDA devices; need not exist
+    bool cudaModuleNamed = false; ///< by the environment; then one that cannot be loaded is worth knowing
     std::optional<std::uint64_t> deviceMemory; ///< bytes of such a device; nothing: a tenth of what is free
     WatchPeriods watch;
     std::function<std::int64_t()> nowUs; ///< microseconds since 1970, from any thread; null: the system's clock
