@@ -162,6 +162,7 @@ TEST_F(HostileRequests, AKeyThatClimbsOutIsRefused)
     home.write("secret", "secret");
     for (const char* key : { "../x", "../../secret", "/etc/passwd", "anchors/../../secret", "", ".", "a//b" })
         expectRefused(get(run + "/objects/header", { { "key", key } }), key);
+    EXPECT_NE(get(run + "/objects/header", {}).body.find("key is missing"), std::string::npos);
     expectRefused(get(run + "/objects/header", { { "key", std::string("anchors/step_000001.safetensors\0x", 33) } }),
                   "NUL");
     EXPECT_TRUE(json(run + "/objects", { { "prefix", "../" } })["objects"].empty());

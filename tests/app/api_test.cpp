@@ -118,6 +118,13 @@ TEST_F(ApiAnswers, SeriesAreAsAgreed)
     EXPECT_EQ(series["series"].size(), 3U);
     for (const auto& [name, columns] : series["series"].items())
         expectShape(columns, "SeriesColumns");
+    const auto every = json(run("series"), { { "names", "changed_frac" }, { "px", "0" } });
+    EXPECT_EQ(every["series"]["changed_frac"], series["series"]["changed_frac"]) << "0: every point";
+    for (const char* none : { "foo", "" }) {
+        const HttpResponse refused = get(run("series"), { { "names", none } });
+        EXPECT_EQ(refused.status, 400) << none;
+        EXPECT_NE(refused.body.find("there are changed_frac, changed_elems"), std::string::npos) << refused.body;
+    }
     EXPECT_EQ(series["series"]["sync_ms"]["last"], Json::parse("[5250.0]"))
         << "from the upload to the end of the pause";
 }

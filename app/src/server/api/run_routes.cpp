@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace deltascope::server {
 
@@ -94,6 +95,14 @@ Result<HttpResponse> series(Context& context, const Call& call)
         names.push_back(list.substr(begin, end - begin));
         begin = end + 1;
     }
+    const std::vector<std::string_view>& known = seriesNames();
+    const auto isKnown = [&](const std::string& name) {
+        return std::find(known.begin(), known.end(), name) != known.end();
+    };
+    if (std::none_of(names.begin(), names.end(), isKnown)) // of another version's, some may be new to this one
+        return fail(Code::Usage,
+                    fmt::format("names: {} names no series; there are {}", list.empty() ? "an empty list" : list,
+                                fmt::join(known, ", ")));
     const bool needsTimeline = std::find(names.begin(), names.end(), "sync_ms") != names.end();
     const TimelineView timeline =
         needsTimeline ? makeTimelineView(*snapshot->run, wanted.epoch, range.from, range.to) : TimelineView();
@@ -188,6 +197,8 @@ void listAnnotations(Context& context, Call call)
 void readHeader(Context& context, Call call)
 {
     const std::string key = textOf(call.request, "key");
+    if (key.empty())
+        return call.reply(errorAnswer(Error { Code::Usage, "key is missing: it names the object", {}, {}, {} }));
     answerWith<HeaderView>(context, std::move(call),
                            [key](Service& service, SourceRequest source) { return service.readHeader(source, key); });
 }
