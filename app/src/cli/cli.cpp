@@ -82,6 +82,19 @@ std::string hintFor(const std::vector<std::string>& arguments, const std::vector
     return {};
 }
 
+/// In words of ours where those of the parser are about types.
+std::string textOf(const CLI::ParseError& problem)
+{
+    const std::string text = problem.what();
+    constexpr std::string_view Unfit = "Could not convert: ";
+    constexpr std::string_view Is = " = ";
+    const std::size_t is = text.find(Is);
+    if (!text.starts_with(Unfit) || is == std::string::npos)
+        return text;
+    return fmt::format("{} does not take {}", text.substr(Unfit.size(), is - Unfit.size()),
+                       text.substr(is + Is.size()));
+}
+
 }
 
 int run(const std::vector<std::string>& arguments)
@@ -105,7 +118,7 @@ int run(const std::vector<std::string>& arguments)
         writeOut("deltascope " DELTASCOPE_VERSION "\n");
         return Success;
     } catch (const CLI::ParseError& problem) {
-        const std::string text = problem.what() + hintFor(asked, words);
+        const std::string text = textOf(problem) + hintFor(asked, words);
         const bool json = std::find(arguments.begin(), arguments.end(), "--json") != arguments.end();
         return report(Error { Code::Usage, text, {}, {}, "deltascope COMMAND --help shows what it takes" }, json);
     }

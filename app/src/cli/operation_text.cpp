@@ -386,8 +386,8 @@ std::string diffText(const app::DiffView& diff, const Style& style)
     if (const std::string nothing = app::nothingComparedText(diff); !nothing.empty())
         return text + nothing + "\n" + listsText(diff) + readsText(diff.reads, style);
     text += fmt::format("{} of {} {}, {} of {}", diff.tensorsDifferent, counted(diff.tensorsTotal, "tensor"),
-                        diff.tensorsDifferent == 1 ? "differs" : "differ", countText(diff.elementsDifferent),
-                        counted(diff.elementsTotal, "element"));
+                        diff.tensorsDifferent == 1 || diff.tensorsTotal == 1 ? "differs" : "differ",
+                        countText(diff.elementsDifferent), counted(diff.elementsTotal, "element"));
     if (diff.elementsTouched)
         text += fmt::format(" ({} touched on the way)", countText(*diff.elementsTouched));
     if (diff.relativeNorm)
@@ -417,9 +417,10 @@ std::string materializeText(const app::MaterializeView& result, const Style& sty
     text += "  root " + result.root + "\n";
     if (!result.chosen.empty())
         text += paint(style, Paint::Warn, "  " + safe(result.chosen) + "\n");
-    text += "  " + coverageText(result.coverage) + "\n";
+    if (const std::string evidence = coverageText(result.coverage); !evidence.empty())
+        text += "  " + evidence + "\n";
     if (result.digestsChecked > 0)
-        text += fmt::format("  {} publisher digests matched on the way\n", result.digestsChecked);
+        text += fmt::format("  {} matched on the way\n", counted(result.digestsChecked, "publisher digest"));
     if (result.resumedBytes > 0)
         text += fmt::format("  {} were there from an earlier attempt\n", bytesText(result.resumedBytes));
     if (result.lossProven)

@@ -137,8 +137,8 @@ std::string firstText(const app::FirstView& first, std::uint32_t read)
     if (first.step)
         return fmt::format("step {}{}", *first.step,
                            first.certain ? "" : " at the latest: not every step before it could be read");
-    return first.certain ? fmt::format("at none of {}", counted(read, "step"))
-                         : fmt::format("at none of {} read; the others could not be", counted(read, "step"));
+    const std::string steps = read == 1 ? "not at the one step" : fmt::format("at none of {} steps", read);
+    return first.certain ? steps : steps + " read; the others could not be";
 }
 
 }
@@ -146,8 +146,10 @@ std::string firstText(const app::FirstView& first, std::uint32_t read)
 std::string tensorFirstsText(const app::TensorFirstsView& view, const Style& style)
 {
     std::string text = paint(style, Paint::Bold, safe(view.tensor))
-        + fmt::format("  {}, steps {} to {} of epoch {}, {} of {} read\n", view.dtype, view.begin, view.end, view.epoch,
-                      view.stepsRead, view.stepsInAll);
+        + fmt::format("  {}, {} of epoch {}, {} of {} read\n", view.dtype,
+                      view.begin == view.end ? fmt::format("step {}", view.begin)
+                                             : fmt::format("steps {} to {}", view.begin, view.end),
+                      view.epoch, view.stepsRead, view.stepsInAll);
     text += fmt::format("  first changed  {}  ({})\n", firstText(view.changed, view.stepsRead),
                         view.onBase ? "from what the base holds" : fmt::format("from what step {} holds", view.begin));
     if (!view.nan)

@@ -118,8 +118,9 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
     view.nothingChanged = version.objects.empty();
     if (version.objects.empty()) {
         addNotice(view,
-                  fmt::format("{}: nothing changed, and {} has no form for an empty step",
-                              version.origin.empty() ? "the step" : version.origin, view.layout));
+                  fmt::format("{}nothing changed since step {}, and {} has no form for an empty step",
+                              version.origin.empty() ? std::string() : version.origin + ": ", version.step - 1,
+                              view.layout));
         return;
     }
     view.steps.push_back(stepOf(run, version));

@@ -25,6 +25,12 @@ constexpr mode_t FileMode = 0600;
 constexpr mode_t FolderMode = 0700;
 constexpr int MaxDepth = 64;
 
+tl::unexpected<Error> notSeen(int errnoValue, const std::string& path)
+{
+    return errnoValue == ENOENT ? fail(Code::NotFound, "there is no such file", path)
+                                : failErrno("lstat", errnoValue, path);
+}
+
 class LocalFile final : public OutputFile {
 public:
     LocalFile(FileHandle file, std::string path)
@@ -207,9 +213,9 @@ public:
         DS_TRY(const DiskPlace place, placeOf(m_root, path));
         struct stat status = {};
         if (::fstatat(place.at(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-            return failErrno("lstat", errno, path);
+            return notSeen(errno, path);
         if (!S_ISREG(status.st_mode))
-            return fail(Code::Io, "lstat: not a regular file", path);
+            return fail(Code::Io, "is no regular file", path);
         return static_cast<std::uint64_t>(status.st_size);
     }
 
@@ -218,7 +224,7 @@ public:
         DS_TRY(const DiskPlace place, placeOf(m_root, path));
         struct stat status = {};
         if (::fstatat(place.at(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
-            return failErrno("lstat", errno, path);
+            return notSeen(errno, path);
         return fmt::format("{}:{}:{}:{}.{:09}:{}.{:09}", status.st_dev, status.st_ino, status.st_size,
                            status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
                            status.st_ctim.tv_nsec);

@@ -295,9 +295,10 @@ std::string FormDifference::reason() const
         break;
     }
     if (a.empty() || b.empty())
-        return fmt::format("{} of {} begin with {} where those of {} do not",
+        return fmt::format("{} of {} {} with {} where those of {} do not",
                            tensors < ofTensors ? fmt::format("{} of {} names", tensors, ofTensors) : "the names",
-                           a.empty() ? "B" : "A", a.empty() ? b : a, a.empty() ? "A" : "B");
+                           a.empty() ? "B" : "A", tensors == 1 && ofTensors > 1 ? "begins" : "begin", a.empty() ? b : a,
+                           a.empty() ? "A" : "B");
     return fmt::format("names that begin with {} in A begin with {} in B", a, b);
 }
 
@@ -307,7 +308,8 @@ std::string FormDifference::text() const
     case Kind::Adapters:
         return reason() + ": the layers that they wrap are compared, the adapters are listed";
     case Kind::Dtypes:
-        return reason() + ": they are compared as rounded to the narrower one";
+        return fmt::format("{}: {} compared as rounded to the narrower one", reason(),
+                           tensors == 1 ? "it is" : "they are");
     case Kind::Fused:
         return reason() + ": they are compared as one tensor, with their rows below each other";
     case Kind::Names:

@@ -266,7 +266,7 @@ private:
     static std::string whyPassedOver(const Error& error)
     {
         return isUnlikeRecord(error) ? fmt::format("not published: {}: {}; {}", error.where, error.text, error.action)
-                                     : error.text;
+                                     : "not published: " + error.text;
     }
 
     /// How an act ends that has published all it could.

@@ -125,8 +125,8 @@ std::optional<PlainKind> textKind(std::string_view text)
         text.remove_prefix(3);
     text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
     constexpr std::string_view Answer =
-        "Look at the text: a server sent it in the place of the file, for example because "
-        "it asks for a login. Then fetch the file again.";
+        "Look at the text: a server may have sent it in the place of the file, for example because it asks for a "
+        "login. Then fetch the file again.";
     const std::string front = quoteName(text.substr(0, std::min(text.find('\n'), Shown)));
     if (startsWithWord(text, "<!doctype html") || startsWithWord(text, "<html"))
         return PlainKind { "an HTML page", std::string(Answer), {} };
