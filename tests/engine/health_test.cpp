@@ -75,11 +75,11 @@ TEST(Health, NamesHowManyElementsOfAStateAreNan)
     tiny.anchor(1, All).delta(2, { 0, 1, 2 }, { Nan, Nan, Nan }).delta(3, { 3, 4 }, { Nan, Nan });
     tiny.delta(4, { 1, 2, 3 }, { 1, 2, 3 }).anchor(5, { Nan, 1, 2, 3, 4, 5, 6, 7 });
     Session session;
-    const Run run = session.analyzed(tiny.store);
-    EXPECT_EQ(suspicionAt(run, 2), "values of step 2 are suspect: 3 elements of w are NaN or infinite");
-    EXPECT_EQ(suspicionAt(run, 3), "values of step 3 are suspect: 5 elements of w are NaN or infinite");
-    EXPECT_NE(suspicionAt(run, 4).find("builds on step 3"), std::string::npos);
-    EXPECT_EQ(suspicionAt(run, 5), "values of step 5 are suspect: 1 element of w is NaN or infinite");
+    const auto opened = session.analyzed(tiny.store);
+    EXPECT_EQ(suspicionAt(opened, 2), "values of step 2 are suspect: 3 elements of w are NaN or infinite");
+    EXPECT_EQ(suspicionAt(opened, 3), "values of step 3 are suspect: 5 elements of w are NaN or infinite");
+    EXPECT_NE(suspicionAt(opened, 4).find("builds on step 3"), std::string::npos);
+    EXPECT_EQ(suspicionAt(opened, 5), "values of step 5 are suspect: 1 element of w is NaN or infinite");
 }
 
 TEST(Health, EndsAtADeltaThatWritesOverTheLastNan)

@@ -973,10 +973,11 @@ TEST(LineageDrift, ADamagedAnchorIsNotComparedWithTheReplay)
         assess(run);
         EXPECT_EQ(count(run.problems, Code::Missed), isDamaged ? 0U : 1U);
         EXPECT_EQ(driftAt(run, 4).has_value(), !isDamaged);
-        if (!isDamaged)
+        if (!isDamaged) {
             EXPECT_NE(problem(run.problems, Code::Missed)
                           .text.find("has missed 1 change: the anchor at step 5 holds it, the states"),
                       std::string::npos);
+        }
     }
 }
 
