@@ -209,7 +209,8 @@ TEST_F(CliTest, ACallThatIsWrongIsNamedInPlainWords)
 TEST_F(CliTest, DoctorMarksAModuleThatCannotBeLoaded)
 {
     const auto cudaOf = [&] {
-        for (const Json& check : call({ "doctor", "--json" }).json()["checks"]) {
+        const Json answer = call({ "doctor", "--json" }).json();
+        for (const Json& check : answer["checks"]) {
             if (check["name"] == "cuda")
                 return check;
         }
