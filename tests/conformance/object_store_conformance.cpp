@@ -689,6 +689,8 @@ StoreUnderTest makeMirroredMemory()
     return under;
 }
 
+constexpr ReadRules Following { 1, nullptr, false, Replaced::Followed };
+
 /// Reads by way of a store that only reads, as it is made for one operation: with what a listing holds at its time.
 /// Everything else goes to the store behind it.
 template <class Reader, auto... Options> class ReadBy final : public deltascope::ForwardingStore {
@@ -803,7 +805,7 @@ std::vector<StoreCase> allStores()
                                     { "MirroredMemory", makeMirroredMemory },
                                     { "ListedMemory", makeReadBy<ListedStore> },
                                     { "NearbyMemory", makeReadBy<NearbyStore> },
-                                    { "CheckedMemory", makeReadBy<CheckedStore, Replaced::Followed> } };
+                                    { "CheckedMemory", makeReadBy<CheckedStore, Following> } };
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("AWS_ENDPOINT_URL_S3") && isSet("S3_BUCKET"))
         stores.push_back({ "S3", makeS3 });
     if (isSet("DELTASCOPE_TEST_STORES") && isSet("HF_ENDPOINT") && isSet("HF_TOKEN"))
