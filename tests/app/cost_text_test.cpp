@@ -17,7 +17,7 @@ TEST(CostText, NamesTheStepThatIsRebuilt)
     cost.restoreBytes = 1000;
     cost.restoreSeconds = 1;
     cost.restoreStep = 5;
-    EXPECT_TRUE(says(cost, "Rebuilding step 5, the newest that can be rebuilt, reads 1000 B"));
+    EXPECT_TRUE(says(cost, "Rebuilding step 5, the newest that can be rebuilt, reads 1.0 kB"));
     cost.epoch = 1;
     EXPECT_TRUE(says(cost, "Rebuilding step 0:5, the newest that can be rebuilt, reads"));
     cost.restoreIsNewest = true;

@@ -111,7 +111,7 @@ TEST(PrefixesOfALeftOver, ThatOneSidePutsInFrontAreTaken)
 {
     const Names model = below("model.", Language);
     EXPECT_EQ(pairing(with(model, { "lm_head.weight" }), with(model, { "_orig_mod.lm_head.weight" })),
-              "1 of 6 names of B begin with _orig_mod. where those of A do not (6)");
+              "1 of 6 names of B begins with _orig_mod. where those of A do not (6)");
     EXPECT_EQ(pairing(below("model.language_model.", Language), model),
               "names that begin with model.language_model. in A begin with model. in B (5)");
     EXPECT_EQ(pairing(with(below("transformer.", Language), { "lm_head.weight" }), with(model, { "lm_head.weight" })),
