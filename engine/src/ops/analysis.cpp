@@ -4,7 +4,6 @@
 #include "compare_forms.h"
 #include "compare_restored.h"
 #include "decide_forms.h"
-#include "deltascope/base/address.h"
 #include "fact_errors.h"
 #include "judge_checkpoints.h"
 #include "lineage/restored.h"
@@ -165,22 +164,6 @@ std::optional<std::size_t> failsOnRewritten(const PathState& path, const ReplayA
     return failed ? std::optional(*failed - before) : std::nullopt;
 }
 
-/// An error by the key of its object and the step, as facts have it, where it names the address of a lone checkpoint.
-Error asFact(const Run& run, Error error)
-{
-    const Version& version = run.versions.front();
-    if (error.step || !run.isNamedByAddress(version))
-        return error;
-    const Address source(run.store->uri());
-    for (const ObjectInfo& object : version.objects.objects) {
-        if (source.below(object.key).text() != error.where)
-            continue;
-        error.where = object.key;
-        return atStep(std::move(error), version.step());
-    }
-    return error;
-}
-
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
 /// stretches before. Returns false where not all can be learned of it now: an object was replaced since it was listed,
 /// the checkpoint outside of the source that it builds on is damaged, or it fails behind an object that was rewritten
@@ -217,7 +200,7 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
             audit->moveTo(book);
             return isWhole;
         }
-        const Error error = asFact(run, outcome.error());
+        const Error& error = outcome.error();
         const std::size_t at = linkOf(run, links, error);
         const bool isOfBase = at == links.size() && stretch.plan.fromExternalBase && !error.step;
         const bool isReplaced = error.code == Code::Rewritten && !saysUnlikeRecord(error);

@@ -174,7 +174,8 @@ Result<std::shared_ptr<CheckedReads>> CheckedReads::of(const Run& run, const Pla
     }
     for (const PlanLink& link : plan.links) {
         const Version& version = run.versions[link.version];
-        DS_CHECK(reads->addAll(*reads->m_source, version.objectsOf(link.form), run.isNamedByAddress(version), task));
+        const bool byAddress = rules.replaced == Replaced::Followed && run.isNamedByAddress(version); // facts need keys
+        DS_CHECK(reads->addAll(*reads->m_source, version.objectsOf(link.form), byAddress, task));
     }
     return reads;
 }
