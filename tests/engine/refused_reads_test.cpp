@@ -26,8 +26,9 @@ protected:
     }
     void put(std::int64_t step, char value)
     {
-        ASSERT_TRUE(putText(*m_store, "checkpoint-" + std::to_string(step) + "/model.safetensors",
-                            safetensorsFile({ { tensor("w", { ElementsRead }), std::string(2 * ElementsRead, value) } }, {})));
+        ASSERT_TRUE(
+            putText(*m_store, "checkpoint-" + std::to_string(step) + "/model.safetensors",
+                    safetensorsFile({ { tensor("w", { ElementsRead }), std::string(2 * ElementsRead, value) } }, {})));
     }
     deltascope::Run open()
     {
