@@ -230,6 +230,7 @@ TEST(DiffReport, QuotesHostileNames)
     tensor.elements = 6;
     tensor.different = 1;
     tensor.maxAbs = 0.5;
+    tensor.maxUlp = 0;
     tensor.relativeNorm = 0.25;
     diff.tensors.push_back(tensor);
     const DiffReport report = makeReport(diff, "run", "0:1", "1:2");

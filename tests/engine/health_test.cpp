@@ -82,35 +82,6 @@ TEST(Health, NamesHowManyElementsOfAStateAreNan)
     EXPECT_EQ(suspicionAt(opened, 5), "values of step 5 are suspect: 1 element of w is NaN or infinite");
 }
 
-TEST(Health, EndsAtADeltaThatWritesOverTheLastNan)
-{
-    Session session;
-    session.openCatalog();
-    TinyRun tiny;
-    tiny.anchor(1, All).delta(2, { 0, 1 }, { Nan, Nan }).delta(3, { 0 }, { 0 }).delta(4, { 1 }, { 1 });
-    tiny.delta(5, { 2 }, { 7 }).anchor(6, { Nan, 1, 7, 3, 4, 5, 6, 7 }).delta(7, { 0 }, { 0 }).delta(8, { 1 }, { 2 });
-    EXPECT_EQ(suspectSteps(session.analyzed(tiny.store)), (Steps { 2, 3, 6 }));
-    const auto again = session.open(tiny.store); // as the catalog keeps it
-    ASSERT_TRUE(again);
-    EXPECT_EQ(suspectSteps(*again), (Steps { 2, 3, 6 }));
-}
-
-/// Of what else is suspect a delta that writes over NaN takes nothing back.
-TEST(Health, GoesOnWhereAnotherTensorIsStillSuspect)
-{
-    const auto first = [](const std::string& name, std::uint16_t word) {
-        return std::vector<FileTensor> { { tensor(name + ".idx", { 1 }, Dtype::I32), std::string(4, '\0') },
-                                         { tensor(name + ".val", { 1 }), words16({ word }) } };
-    };
-    std::vector<FileTensor> both = first("v", Nan);
-    for (const FileTensor& part : first("w", Nan))
-        both.push_back(part);
-    TinyRun tiny;
-    tiny.anchor(1, All).put(2, false, both).delta(3, { 0 }, { 0 }).put(4, false, first("v", 1)).delta(5, { 1 }, { 2 });
-    Session session;
-    EXPECT_EQ(suspectSteps(session.analyzed(tiny.store)), (Steps { 2, 3 }));
-}
-
 TEST(Health, SeesZerosAndOneValue)
 {
     Session session;

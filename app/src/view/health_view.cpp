@@ -19,8 +19,6 @@ struct JudgedStep {
     std::optional<VerifiedView> verified;
     Use use;
     std::size_t origin; ///< place of the step whose fault it is
-    bool lasts =
-        false; ///< a doubt about what builds on it, too; that of values lasts as long as they say so themselves
 };
 /// Steps that follow each other and are of one use.
 struct StepStretch {
@@ -58,19 +56,15 @@ bool raisesDoubt(const ProblemView& problem)
     return code && (forbidsTrust(*code) || *code == Code::SuspectValues || *code == Code::Unproven);
 }
 
-/// Why a verification calls a step unverified; null: it does not, or says no reason.
-const ProblemView* failedCheckOf(const JudgedStep& judged)
-{
-    const bool failed = judged.verified && judged.verified->result == "unverified" && judged.verified->problem;
-    return failed ? &*judged.verified->problem : nullptr;
-}
-
 /// What raises a doubt about a step by itself; null: nothing.
 const ProblemView* doubtAbout(const JudgedStep& judged)
 {
     const std::vector<ProblemView>& own = judged.step->problems;
     const auto found = std::find_if(own.begin(), own.end(), raisesDoubt);
-    return found != own.end() ? &*found : failedCheckOf(judged);
+    if (found != own.end())
+        return &*found;
+    const bool failed = judged.verified && judged.verified->result == "unverified" && judged.verified->problem;
+    return failed ? &*judged.verified->problem : nullptr;
 }
 
 const StepView* gapBefore(const RunView& run, const StepView& step)
@@ -98,17 +92,6 @@ Use ownUseOf(const RunView& run, const JudgedStep& judged, bool isNewest)
     return mayGrow ? Use::Pending : Use::Doubtful;
 }
 
-/// Whether a doubt is not of values alone.
-bool hasLastingDoubt(const JudgedStep& judged)
-{
-    const auto lasts = [](const ProblemView& problem) { return problem.code != word(Code::SuspectValues); };
-    const std::vector<ProblemView>& own = judged.step->problems;
-    const ProblemView* failed = failedCheckOf(judged);
-    return std::any_of(own.begin(), own.end(),
-                       [&](const ProblemView& problem) { return raisesDoubt(problem) && lasts(problem); })
-        || (failed && lasts(*failed));
-}
-
 /// What builds on something that cannot be used cannot be used, and doubts last as long.
 Judged judge(const RunView& run, const VerifiedSteps& verified)
 {
@@ -116,13 +99,11 @@ Judged judge(const RunView& run, const VerifiedSteps& verified)
     std::map<std::int64_t, std::size_t> places;
     const std::vector<const StepView*> steps = newestSteps(run);
     for (const StepView* step : steps) {
-        JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size(), false };
+        JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size() };
         judged.use = ownUseOf(run, judged, step == steps.back());
         const auto place = step->baseStep ? places.find(*step->baseStep) : places.end();
         const JudgedStep* base = place == places.end() ? nullptr : &all[place->second];
-        judged.lasts = hasLastingDoubt(judged) || (base && base->lasts);
-        const bool inherits = base && (base->use == Use::Unusable || base->lasts || judged.use == Use::Doubtful);
-        if (inherits && base->use >= std::max(judged.use, Use::Doubtful)) {
+        if (base && base->use >= std::max(judged.use, Use::Doubtful)) {
             judged.use = base->use;
             judged.origin = base->origin;
         }

@@ -9,12 +9,6 @@
 
 namespace deltascope {
 
-namespace {
-
-constexpr std::size_t MostSuspects = 10; ///< tensors in the facts of a version
-
-}
-
 ReplayAudit::ReplayAudit(const PathState& chain, bool states, const HealthBook* health,
                          std::shared_ptr<const Backend> backend)
     : m_chain(chain)
@@ -203,10 +197,6 @@ void ReplayAudit::Tensor::addHealth(TensorHealth::Findings findings)
 {
     for (auto& [link, suspect] : findings.suspects)
         m_audit.m_links[link].suspects.push_back(std::move(suspect));
-    for (const std::size_t link : findings.freed)
-        ++m_audit.m_links[link].freed;
-    for (const std::size_t link : findings.held)
-        ++m_audit.m_links[link].held;
     for (const std::size_t link : findings.expected)
         ++m_audit.m_links[link].expectedToChange;
     for (auto& [link, suspect] : findings.unchanged)
@@ -315,17 +305,6 @@ void ReplayAudit::finishHealth()
         sortSuspects(audit.suspects);
         std::sort(audit.masks.begin(), audit.masks.end());
     }
-    // What was found of whole layers and models, or is not named, ends with a complete state.
-    bool others = m_health && m_health->held.size() >= MostSuspects;
-    for (std::size_t link = 0; link < m_links.size(); ++link) {
-        LinkAudit& audit = m_links[link];
-        if (link > 0 && m_chain.isComplete(link))
-            others = false;
-        others = others || std::any_of(audit.suspects.begin(), audit.suspects.end(), [](const SuspectTensor& suspect) {
-                     return suspect.suspicion == Suspicion::NotChanged || suspect.suspicion == Suspicion::ZeroLayer;
-                 });
-        audit.freesValues = audit.freed > 0 && audit.held == 0 && !others;
-    }
 }
 
 void ReplayAudit::moveTo(HealthBook& book)
@@ -406,7 +385,7 @@ VersionFacts ReplayAudit::factsOf(std::size_t link, VersionKind kind, std::uint6
     } else if (kind == VersionKind::Delta) {
         facts.sameLowByte = audit.counts.sameLowByte;
     }
-    facts.freesValues = audit.freesValues;
+    constexpr std::size_t MostSuspects = 10;
     facts.suspectTensors.assign(audit.suspects.begin(),
                                 audit.suspects.begin()
                                     + static_cast<std::ptrdiff_t>(std::min(MostSuspects, audit.suspects.size())));

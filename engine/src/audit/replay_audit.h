@@ -31,9 +31,6 @@ struct LinkAudit {
     /// it counts.
     ComparedTensors compared;
     std::vector<SuspectTensor> suspects;
-    std::size_t freed = 0; ///< tensors, of TensorHealth::Findings::freed
-    std::size_t held = 0; ///< tensors, of TensorHealth::Findings::held
-    bool freesValues = false; ///< VersionFacts::freesValues; after finishStates()
     std::vector<std::string> masks; ///< of the first link: tensors with infinities that are no alarm
     std::size_t expectedToChange = 0; ///< tensors, of TensorHealth::Findings::expected
     std::vector<SuspectTensor> unchanged; ///< of these

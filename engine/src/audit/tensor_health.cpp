@@ -62,10 +62,6 @@ TensorHealth::Findings TensorHealth::finish()
         else if (touched && m_chain.isComplete(link))
             judgeAnchor(link, before, moves[at], findings);
     }
-    for (std::size_t link = 0; m_held.size() > 1 && link < m_chain.links().size(); ++link) {
-        if (!heldBehind(link).empty())
-            findings.held.push_back(link);
-    }
     findings.history = m_history;
     return findings;
 }
@@ -88,8 +84,6 @@ void TensorHealth::judgeFirstLink(Findings& findings)
 void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings)
 {
     const TensorMoves& moves = at < m_links.size() ? m_meter->moves()[at] : TensorMoves::none();
-    if (at < m_links.size())
-        dropFinite(link, moves, findings);
     const std::optional<std::uint64_t> fewest = m_history.alwaysChanged();
     if (fewest)
         findings.expected.push_back(link);
@@ -111,21 +105,6 @@ void TensorHealth::judgeDelta(std::size_t link, std::size_t at, const TensorMove
                 {}, Suspicion::Wrap, static_cast<double>(m_tensor.elements()), static_cast<double>(countable) },
             findings);
     m_history.add(moves, m_meter->squares());
-}
-
-/// A delta writes new numbers over the NaN of a tensor, or not; of other findings the deltas behind them tell nothing.
-void TensorHealth::dropFinite(std::size_t link, const TensorMoves& moves, Findings& findings)
-{
-    if (heldBehind(link).empty())
-        return;
-    std::vector<SuspectTensor> held = heldBehind(link);
-    const std::size_t dropped = std::erase_if(held, [&](const SuspectTensor& suspect) {
-        return suspect.suspicion == Suspicion::NotFinite && !stillHolds(suspect, moves, m_meter->squares());
-    });
-    if (dropped == 0)
-        return;
-    m_held[link] = std::move(held);
-    findings.freed.push_back(link);
 }
 
 /// What the deltas of the chain behind one of them do.

@@ -46,8 +46,6 @@ public:
 
     struct Findings {
         std::vector<std::pair<std::size_t, SuspectTensor>> suspects; ///< by link
-        std::vector<std::size_t> freed; ///< deltas behind which it has no NaN any more that was a finding
-        std::vector<std::size_t> held; ///< links whose state has suspect values, whichever version began that
         /// Complete anchors in which elements moved too far for what the deltas do.
         std::vector<std::pair<std::size_t, TensorDrift>> farMoved;
         std::vector<std::size_t> expected; ///< deltas in front of which all others changed the tensor
@@ -63,7 +61,6 @@ public:
 private:
     void judgeFirstLink(Findings& findings);
     void judgeDelta(std::size_t link, std::size_t at, const TensorMoves& before, Findings& findings);
-    void dropFinite(std::size_t link, const TensorMoves& moves, Findings& findings);
     void judgeAnchor(std::size_t link, const TensorMoves& before, const TensorMoves& moves, Findings& findings);
     std::vector<const TensorMoves*> behind(std::size_t at) const;
     void add(std::size_t link, SuspectTensor suspect, Findings& findings);

@@ -165,8 +165,6 @@ std::string detailOf(const VersionFacts& facts)
     if (facts.revertsAll)
         detail["reverts_all"] = true;
     addSuspects(detail, "suspect", facts.suspectTensors);
-    if (facts.freesValues)
-        detail["frees_values"] = true;
     if (!facts.infiniteTensors.empty())
         detail["infinite"] = facts.infiniteTensors;
     for (const FormFacts& form : facts.otherForms)
@@ -215,7 +213,6 @@ void addDetail(VersionFacts& facts, const std::string& text)
     }
     facts.revertsAll = detail.contains("reverts_all");
     facts.suspectTensors = suspectsIn(detail, "suspect");
-    facts.freesValues = detail.contains("frees_values");
     if (const auto masks = detail.find("infinite"); masks != detail.end() && masks->is_array()) {
         for (const json& name : *masks) {
             if (name.is_string())

@@ -133,7 +133,6 @@ void assessHealth(Run& run)
 {
     // Where what comes behind a version inherits from; a full form may be free of what its version has.
     std::vector<std::optional<std::size_t>> origin(run.versions.size());
-    std::vector<bool> fromHeaders(run.versions.size()); ///< and whether headers say so, which no delta takes back
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         Version& version = run.versions[i];
         version.suspect = false;
@@ -144,7 +143,6 @@ void assessHealth(Run& run)
         });
         if (version.suspect)
             origin[i] = i;
-        fromHeaders[i] = version.suspect;
         const VersionFacts* facts = version.facts ? &*version.facts : nullptr;
         const std::optional<std::size_t> restored = restoredVersion(run, i);
         const std::optional<std::size_t> from =
@@ -153,11 +151,9 @@ void assessHealth(Run& run)
             version.suspect = true;
             version.problems.push_back(ownProblem(version));
             origin[i] = i;
-            fromHeaders[i] = fromHeaders[i] || (from && fromHeaders[*from]);
-        } else if (from && origin[*from] && (fromHeaders[*from] || !(facts && facts->freesValues))) {
+        } else if (from && origin[*from]) {
             version.suspect = true;
             origin[i] = origin[*from];
-            fromHeaders[i] = fromHeaders[*from];
             version.problems.push_back(
                 Error { Code::SuspectValues,
                         fmt::format("step {} {} step {}, whose values are suspect, and no complete anchor "
@@ -168,10 +164,8 @@ void assessHealth(Run& run)
                         version.step(),
                         {} });
         }
-        if (origin[i] && version.fullFormDiffers() && suspectsOfFullForm(version).empty()) {
+        if (origin[i] && version.fullFormDiffers() && suspectsOfFullForm(version).empty())
             origin[i].reset();
-            fromHeaders[i] = false;
-        }
     }
     noteMasks(run);
 }
