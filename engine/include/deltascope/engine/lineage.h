@@ -132,7 +132,6 @@ struct VersionFacts {
     bool revertsAll = false; ///< they are all that deltas had changed, and of one state
     /// Whose values it left suspect, or, of an anchor, has itself although a version before it began it; at most ten.
     std::vector<SuspectTensor> suspectTensors;
-    bool freesValues = false; ///< of a delta: it writes over the last NaN that a version before it left
     /// Of the first state of an epoch: tensors that hold infinities as masks and the ranges of observers do, which is
     /// no alarm; at most ten.
     std::vector<std::string> infiniteTensors;
