@@ -3,6 +3,7 @@
 #include "act_commands.h"
 #include "act_confirmation.h"
 #include "bundle/bundle.h"
+#include "bundle_text.h"
 #include "exit_codes.h"
 #include "gui.h"
 #include "job_console.h"
@@ -20,21 +21,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <fmt/format.h>
 #include <map>
 
 namespace deltascope::cli {
 
 namespace {
-
-std::string bundleText(const bundle::BundleView& view)
-{
-    std::string text = fmt::format("{}  {}, {}\n", safe(view.path), bytesText(view.bytes), counted(view.steps, "step"));
-    for (const std::string& what : view.leftOut)
-        text += "not in it: " + what + "\n";
-    return text;
-}
 
 /// Runs one command against the service and prints what comes of it.
 class Commands {
@@ -423,24 +415,12 @@ private:
         return tellPublished(*view);
     }
 
-    /// Whether a checkpoint is named by its folder, as --base takes it, and not by a step or a file.
-    static bool isFolder(const std::string& checkpoint)
-    {
-        const app::VersionRequest request = app::VersionRequest::parse(checkpoint);
-        const Address& address = request.source.source;
-        std::error_code ignored;
-        const bool isFile = address.remote()
-            ? address.text().ends_with(".safetensors")
-            : address.path() && std::filesystem::is_regular_file(*address.path(), ignored);
-        return request.version.empty() && !isFile;
-    }
-
     Result<int> tellPublished(const app::PublishView& view)
     {
         print<app::PublishView>(view, [&](const app::PublishView& result) { return publishText(result, m_style); });
         std::string base = baseWords();
         if (base.empty() && m_options.layout == "slime-v2") // the run stands on what it was published from
-            base = " --base " + (isFolder(m_options.source) ? app::quotedPath(m_options.source) : "DIR");
+            base = " --base " + (namesFolder(m_options.source) ? app::quotedPath(m_options.source) : "DIR");
         suggest("deltascope log " + app::quotedPath(m_options.into) + base);
         return Success;
     }

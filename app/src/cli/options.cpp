@@ -6,6 +6,7 @@
 #include "deltascope/app/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace deltascope::cli {
@@ -337,6 +338,16 @@ void describe(CLI::App& program, Options& options)
 
     for (CLI::App* command : program.get_subcommands([](CLI::App*) { return true; }))
         command->footer("Examples:\n" + examplesText(examplesOf(command->get_name())));
+}
+
+bool namesFolder(const std::string& checkpoint)
+{
+    const app::VersionRequest request = app::VersionRequest::parse(checkpoint);
+    const Address& address = request.source.source;
+    std::error_code ignored;
+    const bool isFile = address.remote() ? address.text().ends_with(".safetensors")
+                                         : address.path() && std::filesystem::is_regular_file(*address.path(), ignored);
+    return request.version.empty() && !isFile;
 }
 
 } // namespace deltascope::cli

@@ -115,4 +115,7 @@ void describe(CLI::App& program, Options& options);
 /// The words that an option ("layout") of a command takes; empty for one that takes any text.
 std::vector<std::string> valuesOf(std::string_view command, std::string_view option);
 
+/// Whether a checkpoint is named by its folder, as --base takes it, and not by a step or a file.
+bool namesFolder(const std::string& checkpoint);
+
 } // namespace deltascope::cli

@@ -261,7 +261,7 @@ Result<ExpectedLeaves> CheckedReads::expectedOf(const ObjectStore& store, const 
     const bool isRefused = !m_rules.acceptRewritten || ofMirror;
     if (asWholeOnly && !same && !isRefused && m_rules.replaced == Replaced::Fails)
         return expected; // facts are learned of what is there now
-    if (asWholeOnly && !same) { // who wrote it anew cannot be told from who copied it, but by its bytes
+    if (asWholeOnly && !same) { // only its bytes tell a rewrite from a copy
         DS_TRY(WholeDigest now, digestWhole(store, object, task));
         rewritten = now.xxh3 != trusted->xxh3;
         expected.trusted = rewritten ? std::vector<Digest128>() : std::move(now.leaves);
