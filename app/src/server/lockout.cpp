@@ -20,7 +20,9 @@ void Lockout::fail(const std::string& client)
     constexpr int kDoublings = 6; // 64 s is above the longest already
     const std::chrono::seconds wait(1 << std::min(failures.count++, kDoublings));
     failures.last = now;
+    m_waits.erase({ failures.until, client });
     failures.until = now + std::min(wait, kLongest);
+    m_waits.emplace(failures.until, client);
 }
 
 std::chrono::seconds Lockout::wait(const std::string& client) const
@@ -36,12 +38,8 @@ void Lockout::makeRoom()
 {
     if (m_failures.size() < kMostClients)
         return;
-    const Clock::time_point now = m_now();
-    std::erase_if(m_failures, [&](const auto& entry) { return now - entry.second.last >= kMemory; });
-    if (m_failures.size() < kMostClients)
-        return;
-    m_failures.erase(std::min_element(m_failures.begin(), m_failures.end(),
-                                      [](const auto& a, const auto& b) { return a.second.until < b.second.until; }));
+    m_failures.erase(m_waits.begin()->second);
+    m_waits.erase(m_waits.begin());
 }
 
 } // namespace deltascope::server

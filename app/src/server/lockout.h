@@ -3,7 +3,9 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace deltascope::server {
 
@@ -32,6 +34,7 @@ private:
 
     const std::function<Clock::time_point()> m_now;
     std::map<std::string, Failures> m_failures;
+    std::set<std::pair<Clock::time_point, std::string>> m_waits; ///< until when each client waits
 };
 
 } // namespace deltascope::server

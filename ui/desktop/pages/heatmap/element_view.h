@@ -14,6 +14,8 @@ class QToolButton;
 
 namespace deltascope::desktop {
 
+class ReadsNote;
+
 /// Old and new bits of the elements of a window of one tensor, as a table and as a map of the changes. GUI thread.
 class ElementView final : public QWidget {
     Q_OBJECT
