@@ -191,7 +191,8 @@ TEST_F(CliTest, AnOptionThatDoesNothingIsRefused)
     EXPECT_NE(refused("trl-v2", { "--restores", "2" }).find("--anchor-when-cheaper"), std::string::npos);
     EXPECT_EQ(refused("trl-v2", { "--restores", "2", "--anchor-when-cheaper" }), "");
     EXPECT_NE(refused("trl-v2", { "--device-memory", "64MiB" }).find("without --backend cuda"), std::string::npos);
-    EXPECT_EQ(call({ "ls", bucket("trl-v2-gap"), "--backend", "cuda", "--device-memory", "64MiB" }).status, 0);
+    const Outcome onDevice = call({ "ls", bucket("trl-v2-gap"), "--backend", "cuda", "--device-memory", "64MiB" });
+    EXPECT_EQ(onDevice.err.find("--device-memory"), std::string::npos) << onDevice.err;
 }
 
 TEST_F(CliTest, ACallThatIsWrongIsNamedInPlainWords)

@@ -124,6 +124,9 @@ class Device(E2ETest):
         outcome = self.run_ds("diff", *sides, env=old)
         self.refused(outcome, OTHER)
         self.assertIn("the driver knows CUDA 12.8, and CUDA 13.0 is needed", outcome.err)
+        for command in (("verify", run.source, "--level", "0"), ("ls", run.source)):  # which use no backend
+            self.refused(self.run_ds(*command, "--backend", "cuda", env=old), OTHER)
+            self.assertEqual(self.ok(*command, "--backend", "cuda", env=self.with_device()).err.count("cuda"), 1)
         served = self.run_ds("serve", run.source, "--listen", "127.0.0.1:0", env=old)
         self.refused(served, OTHER)
         self.assertIn("the driver knows CUDA 12.8", served.err)

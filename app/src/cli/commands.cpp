@@ -88,6 +88,10 @@ private:
 
     Result<int> dispatch(const std::string& command, app::Service& service)
     {
+        // Of those that use one only now and then, each refuses what this machine cannot run. doctor says why it
+        // cannot.
+        if (!m_options.backend.empty() && command != "doctor")
+            DS_CHECK(service.backend());
         if (command == "log")
             return log(service);
         if (command == "show")
