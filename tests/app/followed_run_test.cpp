@@ -83,6 +83,39 @@ TEST_F(FollowedRunTest, AVerdictHoldsWhileTheObjectsStay)
     EXPECT_EQ(known(), "");
 }
 
+TEST_F(FollowedRunTest, AVerdictHoldsWhileTheObjectsThatItBuildsOnStay)
+{
+    const auto look = [&](std::int64_t modifiedUs, std::int64_t nowUs) {
+        StepView anchor = stepView(0, "anchor");
+        anchor.objects.resize(1);
+        anchor.objects.front().modifiedUs = modifiedUs;
+        StepView first = stepView(1, "delta");
+        first.baseStep = 0;
+        StepView second = stepView(2, "delta");
+        second.baseStep = 1;
+        RunChanged changed;
+        changed.run = std::make_shared<const RunView>(runView({ { anchor, first, second, stepView(3, "anchor") } }));
+        m_run.take(changed, nowUs);
+    };
+    look(10, 100);
+    VerifyView view;
+    view.level = 3;
+    for (std::int64_t step = 0; step <= 3; ++step) {
+        view.steps.emplace_back().step = step;
+        view.steps.back().result = "first_sight";
+    }
+    m_run.addVerdicts(view, 150, 200);
+    look(10, 250);
+    EXPECT_EQ(m_run.snapshot()->verified.size(), 4U);
+    look(20, 300);
+    ASSERT_EQ(m_run.snapshot()->verified.size(), 1U);
+    EXPECT_TRUE(m_run.snapshot()->verified.contains({ 0, 3 }));
+    m_run.addVerdicts(view, 250, 350);
+    EXPECT_EQ(m_run.snapshot()->verified.size(), 1U) << "it began before the change";
+    m_run.addVerdicts(view, 350, 400);
+    EXPECT_EQ(m_run.snapshot()->verified.size(), 4U);
+}
+
 TEST_F(FollowedRunTest, AVerificationThatBeganBeforeAChangeProvesNothing)
 {
     look(10, 100);

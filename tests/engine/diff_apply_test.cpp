@@ -1,5 +1,6 @@
 #include "random_pieces.h"
 #include "support/device.h"
+#include "support/sanitizer.h"
 
 #include <algorithm>
 #include <cstring>
@@ -69,7 +70,9 @@ protected:
     void expectAll(ByteSpan before, Dtype dtype, Random& random) const
     {
         expectAsScalar({}, before, dtype);
-        for (const double share : { 0.0, 0.003, 0.1, 1.0 }) {
+        const std::vector<double> shares =
+            test::UnderSanitizer ? std::vector { 0.1, 1.0 } : std::vector { 0.0, 0.003, 0.1, 1.0 };
+        for (const double share : shares) {
             const std::vector<std::byte> start(before.begin(), before.end());
             const ExactBytes after(changed(start, share, random));
             const ExactBytes mask(changed(std::vector<std::byte>(before.size()), share, random));

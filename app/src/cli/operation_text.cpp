@@ -40,7 +40,13 @@ std::string meaning(const app::VerifyView& report)
         if (doubted > 0)
             return fmt::format("what is listed above speaks against {} of its steps, although no damage is proven",
                                doubted);
-        return "nothing was compared with anything that vouches for it";
+        if (!std::all_of(report.problems.begin(), report.problems.end(), app::isNotice))
+            return "what is listed above speaks against it, although no damage is proven";
+        const bool anyVouched = std::any_of(report.steps.begin(), report.steps.end(), [](const auto& step) {
+            return step.coverage && step.coverage->none < step.coverage->tensors;
+        });
+        return anyVouched ? "not all of it was compared with something that vouches for it"
+                          : "nothing was compared with anything that vouches for it";
     }
     if (verdict == "incomplete")
         return "something that it builds on is missing or not finished";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace deltascope::app {
 
@@ -31,6 +32,7 @@ std::optional<ProblemView> gravestOf(const std::vector<ProblemView>& problems)
 }
 
 using StepObjects = std::map<std::pair<int, std::int64_t>, std::string>;
+using StepKeys = std::set<std::pair<int, std::int64_t>>;
 
 StepObjects objectsOf(const RunView& run)
 {
@@ -42,6 +44,17 @@ StepObjects objectsOf(const RunView& run)
         }
     }
     return objects;
+}
+
+/// Adds the steps whose states build on those of others.
+void addWhatBuildsOn(StepKeys& steps, const RunView& run)
+{
+    for (const EpochView& epoch : run.epochs) {
+        for (const StepView& step : epoch.steps) {
+            if (step.baseStep && steps.contains({ epoch.epoch, *step.baseStep }))
+                steps.insert({ epoch.epoch, step.step });
+        }
+    }
 }
 
 }
@@ -192,19 +205,27 @@ RunSnapshot& FollowedRun::change()
     return changed;
 }
 
-/// Notes what each step consists of now. A verdict holds for the objects that were read.
+/// Notes what each step consists of now. A verdict holds for the objects that were read, of the step and of what it
+/// builds on.
 void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
 {
     m_lookUs = std::max(m_lookUs + 1, nowUs);
     StepObjects objects = objectsOf(*snapshot.run);
+    StepKeys moved; ///< steps whose objects are others or gone
+    for (const auto& [key, seen] : m_seen) {
+        const auto now = objects.find(key);
+        if (now == objects.end() || now->second != seen.objects)
+            moved.insert(key);
+    }
+    addWhatBuildsOn(moved, *snapshot.run);
     std::erase_if(m_seen, [&](const auto& seen) { return !objects.contains(seen.first); });
-    std::erase_if(snapshot.verified, [&](const auto& verified) { return !objects.contains(verified.first); });
+    std::erase_if(snapshot.verified, [&](const auto& verified) {
+        return moved.contains(verified.first) || !objects.contains(verified.first);
+    });
     for (auto& [key, now] : objects) {
         Seen& seen = m_seen[key];
-        if (seen.objects == now)
-            continue;
-        seen = { std::move(now), m_lookUs };
-        snapshot.verified.erase(key);
+        if (seen.objects != now || moved.contains(key))
+            seen = { std::move(now), m_lookUs };
     }
 }
 

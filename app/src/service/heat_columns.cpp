@@ -17,13 +17,22 @@ bool sameColumn(const HeatColumnView& a, const HeatColumnView& b)
 }
 
 Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench, const Run& run,
+                                                          const std::set<std::size_t>& miscounted,
                                                           std::uint64_t revision, TaskContext& task)
 {
     DS_CHECK(updateRows(bench, run, task));
     auto heat = std::make_shared<HeatView>();
     heat->catalogKey = catalogKey(run);
     const std::vector<std::string> keys = chainKeys(run);
-    std::map<std::string, Codes> kept;
+    std::set<std::string_view> shown;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!miscounted.contains(i))
+            shown.insert(keys[i]);
+    }
+    const bool anyGone = std::any_of(m_columns.begin(), m_columns.end(),
+                                     [&](const auto& column) { return !shown.contains(column.first); });
+    if (anyGone) // the sums hold them
+        forgetColumns();
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
         HeatColumnView column;
@@ -36,7 +45,7 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
         column.damaged = version.state == VersionState::Broken;
         if (const auto known = m_columns.find(keys[i]); known != m_columns.end()) {
             column.codes = known->second;
-        } else if (version.facts) {
+        } else if (version.facts && shown.contains(keys[i])) {
             std::vector<TensorCount> counts;
             if (const auto fresh = m_fresh.find(keys[i]); fresh != m_fresh.end())
                 counts = std::move(fresh->second);
@@ -48,11 +57,10 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
                 column.codes = codesOf(version.step(), counts);
         }
         if (column.codes)
-            kept[keys[i]] = column.codes;
+            m_columns[keys[i]] = column.codes;
         heat->columns.push_back(std::move(column));
     }
     m_fresh.clear();
-    m_columns = std::move(kept);
     if (m_last && m_last->rows.size() == m_rows.size()
         && std::equal(heat->columns.begin(), heat->columns.end(), m_last->columns.begin(), m_last->columns.end(),
                       sameColumn))
@@ -99,6 +107,15 @@ Result<void> HeatColumns::updateRows(const Workbench& bench, const Run& run, Tas
     for (std::size_t i = 0; i < m_rows.size(); ++i)
         m_rowByName.emplace(m_rows[i].name, i);
     return {};
+}
+
+void HeatColumns::forgetColumns()
+{
+    m_columns.clear();
+    for (TensorRowView& row : m_rows) {
+        row.changedElements = 0;
+        row.lastChanged.reset();
+    }
 }
 
 HeatColumns::Codes HeatColumns::codesOf(std::int64_t step, const std::vector<TensorCount>& counts)

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,9 +25,11 @@ public:
     /// What the replay of a version showed, ahead of view().
     void learn(const std::string& chainKey, const std::vector<TensorCount>& counts) { m_fresh[chainKey] = counts; }
     /// The heatmap as it is now. Columns are filled from what was learned and from the catalog; what neither knows
-    /// stays unknown. Errors: those of reading the newest complete state's headers.
+    /// stays unknown, and so do the columns of `miscounted` versions, by index (SeenChanges). Errors: those of reading
+    /// the newest complete state's headers.
     /// The same pointer as before if nothing changed; else `revision` is its own.
-    Result<std::shared_ptr<const HeatView>> view(const Workbench& bench, const Run& run, std::uint64_t revision,
+    Result<std::shared_ptr<const HeatView>> view(const Workbench& bench, const Run& run,
+                                                 const std::set<std::size_t>& miscounted, std::uint64_t revision,
                                                  TaskContext& task);
 
 private:
@@ -34,6 +37,8 @@ private:
 
     /// Rows are the tensors of the newest state that can be rebuilt.
     Result<void> updateRows(const Workbench& bench, const Run& run, TaskContext& task);
+    /// Forgets the columns and the sums over them.
+    void forgetColumns();
     Codes codesOf(std::int64_t step, const std::vector<TensorCount>& counts);
 
     StateTensors& m_tensors;

@@ -2,6 +2,7 @@
 
 #include "affordable_reads.h"
 #include "checkpoint_changes.h"
+#include "seen_changes.h"
 #include "view/make_views.h"
 
 #include <algorithm>
@@ -131,8 +132,15 @@ Result<LogView> changesOf(Workbench& bench, Run& run, const LogRequest& request,
         view.comparison = changes.view();
         return view;
     }
-    for (std::size_t at = 0; !meant.meanAll() && at < run.versions.size(); ++at)
-        view.changes.push_back(changeOf(run.versions[at], counts.of(at), meant, tensors));
+    if (meant.meanAll())
+        return view;
+    const SeenChanges seen = seenChanges(bench, run, changedSinceSeen(bench, run));
+    for (std::size_t at = 0; at < run.versions.size(); ++at) {
+        const bool isMiscounted = seen.miscounted.contains(at);
+        view.changes.push_back(changeOf(run.versions[at], isMiscounted ? std::nullopt : counts.of(at), meant, tensors));
+        if (isMiscounted)
+            view.changes.back().why = "an object on the way was rewritten";
+    }
     return view;
 }
 

@@ -235,15 +235,25 @@ std::map<std::tuple<std::size_t, std::int64_t, std::string_view>, StepView*> ste
 }
 
 /// Says at the steps whose own objects were rewritten, or whose base was, that they are refused; what builds on them is
-/// refused with them. The newest step that is offered is one that is not.
-void addRefused(RunView& view, const Run& run, const std::map<std::size_t, Error>& refused)
+/// refused with them. The newest step that is offered is one that is not. What is counted against such states is not
+/// known.
+void addRefused(RunView& view, const Run& run, const SeenChanges& changes)
 {
+    const std::map<std::size_t, Error>& refused = changes.refused;
     const auto steps = stepsOfVersions(view);
+    const auto stepOf = [&](const Version& version) -> StepView* {
+        const auto step = steps.find({ static_cast<std::size_t>(version.epoch), version.step(), version.objects.name });
+        return step == steps.end() ? nullptr : step->second;
+    };
     for (const auto& [at, rewritten] : refused) {
         const Version& version = run.versions[at];
-        const auto step = steps.find({ static_cast<std::size_t>(version.epoch), version.step(), version.objects.name });
-        if (step != steps.end() && (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase)))
-            step->second->problems.push_back(problemView(rewritten));
+        StepView* const step = stepOf(version);
+        if (step && (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase)))
+            step->problems.push_back(problemView(rewritten));
+    }
+    for (const std::size_t at : changes.miscounted) {
+        if (StepView* const step = stepOf(run.versions[at]))
+            forgetCounts(*step);
     }
     const auto isOffered = [&](const Version& version) {
         const auto at = static_cast<std::size_t>(&version - run.versions.data());
@@ -271,7 +281,7 @@ RunView runViewOf(const Run& run, const SeenChanges& changes, const Annotations&
     for (const Error& change : changes.told)
         view.problems.push_back(problemView(change));
     if (!changes.refused.empty())
-        addRefused(view, run, changes.refused);
+        addRefused(view, run, changes);
     view.revision = revision;
     return view;
 }

@@ -20,13 +20,22 @@ std::optional<Error> onTheWay(const Plan& plan, const RewrittenParts& rewritten)
     return plan.fromExternalBase ? rewritten.base : std::nullopt;
 }
 
+/// The version whose state a version is compared with, as far as that is in the run.
+std::optional<std::size_t> countedAgainst(const Run& run, std::size_t at)
+{
+    const Version& version = run.versions[at];
+    if (version.kind != VersionKind::Anchor)
+        return version.base;
+    return at > 0 && run.versions[at - 1].epoch == version.epoch ? std::optional(at - 1) : std::nullopt;
+}
+
 }
 
 SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Error> told)
 {
     const bool isRewritten =
         std::any_of(told.begin(), told.end(), [](const Error& change) { return change.code == Code::Rewritten; });
-    SeenChanges changes { std::move(told), {} };
+    SeenChanges changes { std::move(told), {}, {} };
     if (!isRewritten)
         return changes;
     const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
@@ -36,7 +45,19 @@ SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Erro
         if (std::optional<Error> refused = plan ? onTheWay(*plan, rewritten) : std::nullopt)
             changes.refused.emplace(i, std::move(*refused));
     }
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        const std::optional<std::size_t> before = countedAgainst(run, i);
+        if (changes.refused.contains(i) || (before && changes.refused.contains(*before)))
+            changes.miscounted.insert(i);
+    }
     return changes;
+}
+
+void forgetCounts(StepView& step)
+{
+    step.changedElements.reset();
+    step.changedVsPrevious.reset();
+    step.changedFraction.reset();
 }
 
 } // namespace deltascope::app

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "deltascope/app/view/run_view.h"
 #include "deltascope/engine/operations.h"
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace deltascope::app {
@@ -14,9 +16,15 @@ struct SeenChanges {
     /// What was rewritten on the way to a version, by its index: rebuilding it is refused until that is accepted. An
     /// object of the version itself is named before one in front of it; one of the external base has no step.
     std::map<std::size_t, Error> refused;
+    /// Versions, by index, whose changes were counted in or against a state that is refused: the records contradict
+    /// these counts.
+    std::set<std::size_t> miscounted;
 };
 
 /// `told`: of changedSinceSeen(). Plans each version where one of them is Rewritten.
 SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Error> told);
+
+/// Takes back the counts of a step that is miscounted.
+void forgetCounts(StepView& step);
 
 } // namespace deltascope::app

@@ -147,7 +147,13 @@ public:
                          DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
+                         const SeenChanges changes = seenChanges(m_bench, run, changedSinceSeen(m_bench, run));
+                         const bool isMiscounted = changes.miscounted.contains(at);
+                         if (isMiscounted)
+                             counts.clear();
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
+                         if (isMiscounted)
+                             forgetCounts(view.step);
                          view.chosen = choiceText(run, *version, request.version);
                          view.step.refs = wordsOf(run, *version, annotations);
                          for (const Error& doubt : doubts)

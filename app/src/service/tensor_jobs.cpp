@@ -14,18 +14,25 @@ Result<void> planBefore(StatePair& pair)
 {
     const Run& run = pair.run;
     const Version& version = *pair.version;
-    Plan plan = pair.plan;
+    Plan plan;
     if (version.kind == VersionKind::Anchor) {
         const auto self = static_cast<std::size_t>(&version - run.versions.data());
         if (self == 0 || run.versions[self - 1].epoch != version.epoch || run.versions[self - 1].obstacle)
             return {};
         DS_TRY(plan, planFor(run, run.versions[self - 1]));
         pair.beforeStep = run.versions[self - 1].step();
-    } else {
-        plan.links.pop_back();
-        if (plan.links.empty() && !plan.fromExternalBase)
+    } else if (version.base) {
+        const Version& base = run.versions[*version.base];
+        if (base.obstacle)
             return {};
+        DS_TRY(plan, planFor(run, base));
+        pair.beforeStep = base.step();
+    } else if (version.onExternalBase && run.base) {
+        plan.links.clear();
+        plan.fromExternalBase = true;
         pair.beforeStep = version.baseStep;
+    } else {
+        return {};
     }
     pair.beforePlan = std::move(plan);
     return {};

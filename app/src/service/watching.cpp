@@ -163,15 +163,16 @@ private:
             tellAgain();
             return {};
         }
+        const SeenChanges changes = seenChanges(m_bench, run, std::move(changed));
         if (m_depth != Depth::Headers) {
-            Result<std::shared_ptr<const HeatView>> heat = m_heat.view(m_bench, run, m_revision + 1, task);
+            Result<std::shared_ptr<const HeatView>> heat =
+                m_heat.view(m_bench, run, changes.miscounted, m_revision + 1, task);
             if (!heat && heat.error().code == Code::Canceled)
                 return fail(std::move(heat.error()));
             if (heat) // else the last one stays: the run itself tells what is wrong with it
                 m_lastHeat = std::move(*heat);
         }
         m_seen = std::move(now);
-        const SeenChanges changes = seenChanges(m_bench, run, std::move(changed));
         RunView view = runViewOf(run, changes, m_annotations, m_trace, m_logs, ++m_revision, m_bench.nowUs());
         view.settled = settled;
         view.meter = meterOf(*m_bench.stores, view.source);

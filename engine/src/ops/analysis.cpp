@@ -36,10 +36,10 @@ void addFullForm(const ReplayAudit& audit, const PathState& chain, std::size_t l
     FormFacts& facts = version.noteForm(chain.formOf(link));
     if (damage)
         facts.damage = std::move(damage);
+    facts.vouchedFor = !facts.damage && own.rootCheck == Check::Matches;
     if (link == 0)
         return;
     facts.suspects = own.suspectTensors;
-    facts.vouchedFor = !facts.damage && own.rootCheck == Check::Matches;
     facts.differs = audit.links()[link].counts.changed;
     facts.zeroSigns = audit.links()[link].counts.zeroSigns;
     if (*facts.differs > 0 && version.facts->rootCheck == Check::Matches && own.rootCheck == Check::None)
@@ -72,9 +72,10 @@ void takeFacts(Workbench& bench, Run& run, const PathState& chain, const ReplayA
             addFullForm(audit, chain, link, version);
             if (!version.facts)
                 continue;
-            const bool ownCounts = link > 0; // the link before it is its sparse form
-            rememberFacts(bench, run, keys, *at,
-                          ownCounts ? audit.links()[link - 1].changed : std::vector<TensorCount>());
+            if (link > 0) // the link before it is its sparse form
+                rememberFacts(bench, run, keys, *at, audit.links()[link - 1].changed);
+            else // which an earlier stretch has counted
+                rememberFacts(bench, run, keys, *at);
             if (isDamaged(run, PlanLink { *at, chain.formOf(link) }))
                 return; // nothing stands behind it, or the next pass begins elsewhere
             continue;
@@ -287,9 +288,11 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
     }
     DS_TRY(const RestoredStates restored, restoredStates(bench, run, stretches, wanted, options.again, task));
     task.beginPhase("replay", bytes);
+    Workbench unremembered = bench;
+    unremembered.catalog = nullptr;
     HealthBook book;
     std::optional<int> epoch;
-    std::optional<int> skipped; ///< the epoch of which nothing more can be learned now
+    std::optional<int> interrupted; ///< the epoch of which not all can be learned now
     for (std::size_t i = 0; i < stretches.size(); ++i) {
         const bool nextIsWanted = i + 1 < stretches.size() && wanted[i + 1];
         if (wanted[i]) {
@@ -298,11 +301,19 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
             if (epoch != own)
                 book = {};
             epoch = own;
-            if (isDamaged(run, first) || skipped == own) // the first as the stretch before it has shown
+            // What follows is judged by half of the history of its epoch: no facts to keep.
+            const bool isBehind = interrupted == own;
+            if (isDamaged(run, first) || (isBehind && !options.again)) // the first as the stretch before it has shown
                 continue;
-            DS_TRY(const bool isLearned, analyzeStretch(bench, run, stretches[i], book, keys, restored, options, task));
-            if (!isLearned) // what follows would be judged by half of the history of its epoch
-                skipped = own;
+            Stretch stretch = stretches[i];
+            stretch.beginsAnew = stretch.beginsAnew || (isBehind && first.form == 0 && stretch.fromAnchor());
+            DS_TRY(const bool isLearned,
+                   analyzeStretch(isBehind ? unremembered : bench, run, std::move(stretch), book, keys, restored,
+                                  options, task));
+            if (!isLearned) {
+                interrupted = own;
+                book = {};
+            }
         }
         if ((wanted[i] || nextIsWanted) && endsWithTwoStates(run, stretches[i]))
             DS_CHECK(decideEnd(bench, run, stretches, i, keys, task));

@@ -27,6 +27,7 @@ struct OwnedObject {
     const VersionObjects* version;
     const VersionObjects* form;
     const ObjectInfo* object;
+    ObjectCheckup checkup;
 };
 
 /// Hashes objects and compares them with what was seen first. Any thread.
@@ -48,6 +49,13 @@ public:
         const VersionObjects& version = *owned.version;
         const ObjectInfo& object = *owned.object;
         ObjectFindings findings;
+        if (owned.checkup == ObjectCheckup::Known) {
+            DS_TRY(const bool isKnown, compareByRecord(version, *owned.form, object, findings));
+            if (isKnown) {
+                task.addDone(object.sizeBytes);
+                return findings;
+            }
+        }
         Result<ObjectDigest> hashed = hashMended(object, task);
         if (!hashed && (hashed.error().code == Code::Truncated || hashed.error().code == Code::NotFound)) {
             findings.problems.push_back(atStep(std::move(hashed.error()), version.step));
@@ -81,6 +89,36 @@ private:
             ++digests.none;
             return;
         }
+    }
+
+    /// Returns whether the record tells what the object is: it was read before under its identity.
+    Result<bool> compareByRecord(const VersionObjects& version, const VersionObjects& form, const ObjectInfo& object,
+                                 ObjectFindings& findings) const
+    {
+        if (!m_bench.records || m_acceptRewritten || !form.mirror.empty())
+            return false;
+        const Result<std::vector<Records::Sight>> sights = m_bench.records->sights(m_source, object.key);
+        if (!sights && sights.error().code == Code::Catalog)
+            return false;
+        DS_CHECK(sights);
+        const Records::Sight* const known = sightUnder(*sights, object.identity);
+        const Records::Sight* const trusted = trustedSight(*sights);
+        if (!known || !known->hasDigest() || !trusted)
+            return false;
+        if (known->xxh3 != trusted->xxh3)
+            findings.problems.push_back(rewritten(version, object, *trusted, known->xxh3));
+        return true;
+    }
+
+    static Error rewritten(const VersionObjects& version, const ObjectInfo& object, const Records::Sight& trusted,
+                           const std::string& xxh3)
+    {
+        return { Code::Rewritten,
+                 fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
+                             trusted.identity, trusted.xxh3, object.identity, xxh3),
+                 object.key,
+                 version.step,
+                 {} };
     }
 
     /// Again where what came wrong from the store comes right by now.
@@ -138,13 +176,7 @@ private:
         const Records::Sight* const trusted = trustedSight(sights);
         const bool asTrusted = !trusted || trusted->xxh3 == digest.xxh3;
         if (!asTrusted && !m_acceptRewritten)
-            findings.problems.push_back(
-                Error { Code::Rewritten,
-                        fmt::format("the object was rewritten: identity {} had digest {}, identity {} has {}",
-                                    trusted->identity, trusted->xxh3, object.identity, digest.xxh3),
-                        object.key,
-                        version.step,
-                        {} });
+            findings.problems.push_back(rewritten(version, object, *trusted, digest.xxh3));
         const bool trust = asTrusted || m_acceptRewritten;
         const bool lacksLeaves = isKnown && known->leaves.empty() && !digest.leaves.empty();
         const auto here = m_here.find(object.key);
@@ -185,13 +217,13 @@ private:
     mutable SpareRequests m_spare { 16 };
 };
 
-std::vector<OwnedObject> objectsOf(const VersionObjects& version)
+std::vector<OwnedObject> objectsOf(const VersionObjects& version, ObjectCheckup checkup)
 {
     std::vector<OwnedObject> objects;
     const auto add = [&](const VersionObjects& form) {
         for (const ObjectInfo& object : form.objects) {
             if (object.oddity.empty()) // what the version needs is a file here, or its failure
-                objects.push_back({ &version, &form, &object });
+                objects.push_back({ &version, &form, &object, checkup });
         }
     };
     add(version);
@@ -199,19 +231,20 @@ std::vector<OwnedObject> objectsOf(const VersionObjects& version)
     return objects;
 }
 
-/// Reads every object of the versions (null: one that is left out); those of one version are findings of their own.
-/// What was read before an interruption is on record all the same.
+/// Checks the objects of the versions; those of one version are findings of their own. What was read before an
+/// interruption is on record all the same. `checkups`: by version.
 Result<std::vector<ObjectFindings>> checkObjects(Workbench& bench, const ObjectStore& store,
                                                  const std::vector<const VersionObjects*>& versions,
-                                                 bool acceptRewritten, TaskContext& task)
+                                                 const std::vector<ObjectCheckup>& checkups, bool acceptRewritten,
+                                                 TaskContext& task)
 {
     constexpr unsigned LeastAtOnce = 4; // where most of them wait for the store
     std::vector<OwnedObject> objects;
     std::vector<std::size_t> ofVersion; ///< index of each object's version
     for (std::size_t i = 0; i < versions.size(); ++i) {
-        if (!versions[i])
+        if (checkups[i] == ObjectCheckup::None)
             continue;
-        const std::vector<OwnedObject> own = objectsOf(*versions[i]);
+        const std::vector<OwnedObject> own = objectsOf(*versions[i], checkups[i]);
         objects.insert(objects.end(), own.begin(), own.end());
         ofVersion.resize(objects.size(), i);
     }
@@ -247,26 +280,29 @@ void addTo(StoreDigests& sum, const StoreDigests& more)
     sum.none += more.none;
 }
 
-Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
-                                             bool acceptRewritten, TaskContext& task)
+Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run,
+                                             const std::vector<ObjectCheckup>& checkups, bool acceptRewritten,
+                                             TaskContext& task)
 {
     std::uint64_t bytes = 0;
     std::vector<const VersionObjects*> versions;
-    for (std::size_t i = first; i <= last; ++i) {
+    std::vector<ObjectCheckup> meant = checkups;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
-        bytes += version.objects.wireBytes();
-        // what is not whole yet has no first sight: it will change
-        versions.push_back(version.beingWritten || version.failure ? nullptr : &version.objects);
+        versions.push_back(&version.objects);
+        if (version.beingWritten || version.failure) // what is not whole yet has no first sight: it will change
+            meant[i] = ObjectCheckup::None;
+        bytes += meant[i] == ObjectCheckup::None ? 0 : version.objects.wireBytes();
     }
     task.beginPhase("objects", bytes);
-    return checkObjects(bench, *run.store, versions, acceptRewritten, task);
+    return checkObjects(bench, *run.store, versions, meant, acceptRewritten, task);
 }
 
 Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, bool acceptRewritten, TaskContext& task)
 {
     task.beginPhase("base", base.objects.wireBytes());
     DS_TRY(std::vector<ObjectFindings> findings,
-           checkObjects(bench, *base.store, { &base.objects }, acceptRewritten, task));
+           checkObjects(bench, *base.store, { &base.objects }, { ObjectCheckup::Read }, acceptRewritten, task));
     const std::vector<ObjectInfo>& objects = base.objects.objects;
     for (Error& problem : findings.front().problems) {
         problem.text = "in the base checkpoint: " + problem.text;

@@ -3,6 +3,7 @@
 #include "deltascope/engine/operations.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -33,11 +34,20 @@ struct ObjectFindings {
     }
 };
 
-/// Reads every object of the versions first..last of a run, hashes it and compares it with what was seen first; the
-/// findings of each version. What was read before an interruption is on record all the same. Errors: those of the store
-/// and of the records.
-Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run, std::size_t first, std::size_t last,
-                                             bool acceptRewritten, TaskContext& task);
+/// How the objects of a version are compared with what was seen first.
+enum class ObjectCheckup : std::uint8_t {
+    None,
+    /// By the record alone, if they were read before as they are now; else as Read.
+    Known,
+    Read, ///< all bytes are read and hashed
+};
+
+/// Compares the objects of versions with what was seen first; the findings of each version. What was read before an
+/// interruption is on record all the same. `checkups`: by index in Run::versions. Errors: those of the store and of the
+/// records.
+Result<std::vector<ObjectFindings>> checkRun(Workbench& bench, const Run& run,
+                                             const std::vector<ObjectCheckup>& checkups, bool acceptRewritten,
+                                             TaskContext& task);
 
 /// The same of the checkpoint outside of the source.
 Result<ObjectFindings> checkBase(Workbench& bench, const ExternalBase& base, bool acceptRewritten, TaskContext& task);

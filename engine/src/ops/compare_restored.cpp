@@ -9,7 +9,7 @@ namespace deltascope {
 
 namespace {
 
-/// Empty where the version cannot be rebuilt.
+/// Empty where the version cannot be rebuilt from bytes that the records do not contradict.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     if (!version.summary->root.empty())
@@ -21,7 +21,7 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
     Result<CheckpointRoot> root =
         path ? rootOfState(bench, **path, LeafHasher::Strength::Fast, task) : fail(path.error());
     if (root)
-        return toHex(root->fast);
+        return (*path)->rewritten().empty() ? toHex(root->fast) : std::string();
     return endsLearning(root.error().code) ? Result<std::string>(std::string()) : fail(std::move(root.error()));
 }
 

@@ -367,7 +367,8 @@ Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version
     const Evidence ofObjects = evidenceOfObjects(bench, run, plan);
     EvidenceAround around { ofObjects, ofObjects };
     if (plan.links.empty() || plan.links.back().form == 0) // else its own replay vouches for nothing of it
-        around = evidenceAround(run, static_cast<std::size_t>(&version - run.versions.data()), ofObjects, true);
+        around = evidenceAround(run, static_cast<std::size_t>(&version - run.versions.data()), ofObjects,
+                                Evidence::Base, chain.rewritten().empty());
     return coverageOf(compared, around);
 }
 

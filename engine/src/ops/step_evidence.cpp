@@ -57,6 +57,19 @@ bool isReplayedToAnchor(const Run& run, std::size_t at)
         && (agreesWithReplay(run, *complete) || isEqualToFullForm(run.versions[*complete]));
 }
 
+/// Of a version whose own objects cannot be used.
+std::optional<Coverage> coverageOfFullForm(const Version& version, Evidence ofObjects)
+{
+    const std::optional<std::size_t> form = version.fullForm();
+    const FormFacts* const facts = form ? version.factsOf(*form) : nullptr;
+    if (!facts)
+        return std::nullopt;
+    Coverage coverage;
+    const Evidence evidence = facts->vouchedFor ? Evidence::Root : ofObjects;
+    coverage.counts[static_cast<std::size_t>(evidence)] = version.summaryOf(*form)->tensors;
+    return coverage;
+}
+
 bool isStartOfEpoch(const Run& run, std::size_t at)
 {
     const auto ofEpoch = [&](const Version& version) {
@@ -92,25 +105,27 @@ std::vector<bool> trustworthySteps(const Run& run)
     return trustworthy;
 }
 
-EvidenceAround evidenceAround(const Run& run, std::size_t at, Evidence ofObjects, bool anchors)
+EvidenceAround evidenceAround(const Run& run, std::size_t at, Evidence ofObjects, Evidence ofBase, bool anchors)
 {
     const std::optional<std::size_t> start = startOf(run, at);
     const bool toAnchor = anchors && isReplayedToAnchor(run, at);
     EvidenceAround around;
     around.replayed = toAnchor ? Evidence::Anchor : ofObjects;
     if (!start)
-        around.start = Evidence::Base;
+        around.start = ofBase;
     else
         around.start = toAnchor || (anchors && agreesWithReplay(run, *start)) ? Evidence::Anchor : ofObjects;
     return around;
 }
 
-std::optional<Coverage> coverageAt(const Run& run, std::size_t at, Evidence ofObjects, bool anchors)
+std::optional<Coverage> coverageAt(const Run& run, std::size_t at, Evidence ofObjects, Evidence ofBase, bool anchors)
 {
     const Version& version = run.versions[at];
     if (version.obstacle || !version.summary)
         return std::nullopt;
-    const EvidenceAround around = evidenceAround(run, at, ofObjects, anchors);
+    if (version.ownFormObstacle)
+        return coverageOfFullForm(version, ofObjects);
+    const EvidenceAround around = evidenceAround(run, at, ofObjects, ofBase, anchors);
     if (version.facts && version.facts->compared)
         return coverageOf(*version.facts->compared, around);
     if (version.kind != VersionKind::Anchor)

@@ -10,6 +10,7 @@
 #include "repeated_files.h"
 #include "restart.h"
 #include "step_evidence.h"
+#include "step_verdicts.h"
 
 #include <algorithm>
 #include <ctime>
@@ -20,6 +21,12 @@ namespace deltascope {
 
 namespace {
 
+/// First and last version that are meant.
+std::pair<std::size_t, std::size_t> rangeOf(const Run& run, const VerifyOptions& options)
+{
+    return options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
+}
+
 /// " at 14:05 UTC"
 std::string timeOf(const Version& version)
 {
@@ -28,15 +35,16 @@ std::string timeOf(const Version& version)
 }
 
 /// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
-/// of the versions from `first` on; loses what the restart explains. `until`: VerifyOptions::until.
-Result<void> takeRestarts(Workbench& bench, Run& run, std::size_t first, std::optional<std::size_t> until,
+/// by index in Run::versions; loses what the restart explains.
+Result<void> takeRestarts(Workbench& bench, Run& run, const VerifyOptions& options,
                           std::vector<ObjectFindings>& findings, std::int64_t beganUs, std::vector<Error>& problems,
                           TaskContext& task)
 {
-    const auto isRewritten = [&](std::size_t version) { return findings[version - first].has(Code::Rewritten); };
+    const auto isRewritten = [&](std::size_t version) { return findings[version].has(Code::Rewritten); };
     const auto epochOf = [&](std::size_t version) { return run.versions[version].epoch; };
-    const std::size_t end = first + findings.size();
-    const std::size_t endOfRun = until ? *until + 1 : run.versions.size();
+    const auto [first, last] = rangeOf(run, options);
+    const std::size_t end = last + 1;
+    const std::size_t endOfRun = options.until ? *options.until + 1 : run.versions.size();
     for (std::size_t begin = first, behind = first; begin < end; begin = behind) {
         while (behind < end && epochOf(behind) == epochOf(begin))
             ++behind;
@@ -54,8 +62,7 @@ Result<void> takeRestarts(Workbench& bench, Run& run, std::size_t first, std::op
         DS_CHECK(acceptEarlierRun(bench, run, epochOf(begin)));
         assess(run);
         for (std::size_t i = begin; i < behind; ++i)
-            std::erase_if(findings[i - first].problems,
-                          [](const Error& problem) { return problem.code == Code::Rewritten; });
+            std::erase_if(findings[i].problems, [](const Error& problem) { return problem.code == Code::Rewritten; });
         problems.push_back(Error {
             Code::Fork,
             fmt::format("a new run began here with step {}{}; the earlier one is remembered: steps {} to {} have other "
@@ -77,22 +84,6 @@ bool missesVersions(const Run& run)
     });
 }
 
-bool speaksOfDamage(Code code)
-{
-    switch (code) {
-    case Code::Digest:
-    case Code::Truncated:
-    case Code::Malformed:
-    case Code::Hostile:
-    case Code::BaseMismatch:
-    case Code::DuplicateName:
-    case Code::Noop:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /// One form of a version: headers, and what they record about payload if `payload` is set.
 Result<void> readForm(const Run& run, const VersionObjects& objects, bool payload, std::optional<Error>& failure,
                       ObjectFindings& findings, TaskContext& task)
@@ -112,17 +103,19 @@ Result<void> readForm(const Run& run, const VersionObjects& objects, bool payloa
     return {};
 }
 
-/// Reads the headers of the versions from `first` on again, whatever the catalog says.
-Result<void> readAgain(Workbench& bench, Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
-                       bool payload, TaskContext& task)
+/// Reads the headers of the versions of a range again, whatever the catalog says.
+Result<void> readAgain(Workbench& bench, Run& run, const VerifyOptions& options, std::vector<ObjectFindings>& findings,
+                       TaskContext& task)
 {
     task.beginPhase("headers", 0);
+    const auto [first, last] = rangeOf(run, options);
+    const bool payload = options.level >= 2;
     unsigned threads = bench.threads;
-    for (const Version& version : std::span(run.versions).subspan(first, findings.size()))
+    for (const Version& version : std::span(run.versions).subspan(first, last - first + 1))
         threads = std::min(threads, readersOf(version.summary, threads));
-    return forEachParallel(threads, findings.size(), task, [&](std::size_t n) -> Result<void> {
-        Version& version = run.versions[first + n];
-        DS_CHECK(readForm(run, version.objects, payload, version.failure, findings[n], task));
+    return forEachParallel(threads, last - first + 1, task, [&, begin = first](std::size_t n) -> Result<void> {
+        Version& version = run.versions[begin + n];
+        DS_CHECK(readForm(run, version.objects, payload, version.failure, findings[begin + n], task));
         for (std::size_t i = 0; i < version.otherForms.size(); ++i) {
             OtherForm& form = version.otherForms[i];
             ObjectFindings ofForm; // the other ones may be sound
@@ -136,31 +129,6 @@ Result<void> readAgain(Workbench& bench, Run& run, std::size_t first, std::vecto
     });
 }
 
-/// What an obstacle makes of a version.
-Verdict verdictOf(const Run& run, std::size_t at)
-{
-    const Version& version = run.versions[at];
-    if (version.obstacleAt != at)
-        return Verdict::Incomplete;
-    if (version.onExternalBase && version.obstacle->code == Code::BaseMismatch)
-        return Verdict::Incomplete; // the base is another one; that says nothing against the objects of the version
-    return speaksOfDamage(version.obstacle->code) ? Verdict::Damaged : Verdict::Incomplete;
-}
-
-/// Whether an object of a version is damaged, be it that another form stands in for it.
-bool hasDamagedForm(const Version& version)
-{
-    const auto isDamage = [](const std::optional<Error>& error) { return error && speaksOfDamage(error->code); };
-    if (isDamage(version.ownFormObstacle))
-        return true;
-    for (std::size_t form = 1; form < version.forms(); ++form) {
-        const FormFacts* facts = version.factsOf(form);
-        if (isDamage(version.otherForms[form - 1].failure) || (facts && isDamage(facts->damage)))
-            return true;
-    }
-    return false;
-}
-
 bool holds(const Version& version, std::string_view key)
 {
     for (std::size_t form = 0; form < version.forms(); ++form) {
@@ -171,9 +139,10 @@ bool holds(const Version& version, std::string_view key)
     return false;
 }
 
-/// What the records say against objects whose bytes nobody compares. What concerns no version becomes one of `others`.
-void addSeenChanges(const Workbench& bench, const Run& run, std::size_t first, std::vector<ObjectFindings>& findings,
-                    std::vector<Error>& others)
+/// What the records say against objects whose bytes nobody compares. `meant`: by index in Run::versions. What concerns
+/// no version becomes one of `others`.
+void addSeenChanges(const Workbench& bench, const Run& run, const std::vector<bool>& meant,
+                    std::vector<ObjectFindings>& findings, std::vector<Error>& others)
 {
     for (Error& change : changedSinceSeen(bench, run)) {
         bool concernsVersion = false;
@@ -181,8 +150,8 @@ void addSeenChanges(const Workbench& bench, const Run& run, std::size_t first, s
             if (!holds(run.versions[i], change.where))
                 continue;
             concernsVersion = true;
-            if (i >= first && i - first < findings.size())
-                findings[i - first].problems.push_back(change);
+            if (meant[i])
+                findings[i].problems.push_back(change);
         }
         if (!concernsVersion)
             others.push_back(std::move(change));
@@ -198,25 +167,23 @@ Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& vers
     return toHex(root.strong);
 }
 
+/// Fills in the roots of anchors and of the last step. A state that cannot be rebuilt has none: its step says why.
+Result<void> addRoots(Workbench& bench, const Run& run, std::vector<StepVerdict>& steps, TaskContext& task)
+{
+    for (StepVerdict& step : steps) {
+        const Version& version = run.versions[step.version];
+        const bool isMeant = version.kind == VersionKind::Anchor || &step == &steps.back();
+        if (!isMeant || step.verdict >= Verdict::Incomplete)
+            continue;
+        Result<std::string> root = rootOf(bench, run, version, task);
+        if (!root && !speaksOfDamage(root.error().code) && root.error().code != Code::Rewritten)
+            return fail(std::move(root.error()));
+        if (root)
+            step.root = std::move(*root);
+    }
+    return {};
 }
 
-std::string_view word(Verdict verdict) noexcept
-{
-    switch (verdict) {
-    case Verdict::Verified:
-        return "verified";
-    case Verdict::Consistent:
-        return "consistent";
-    case Verdict::FirstSight:
-        return "first_sight";
-    case Verdict::Unverified:
-        return "unverified";
-    case Verdict::Incomplete:
-        return "incomplete";
-    case Verdict::Damaged:
-        break;
-    }
-    return "damaged";
 }
 
 Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& options, TaskContext& task)
@@ -231,33 +198,35 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         report.problems = run.problems;
         return report;
     }
-    const auto [first, last] = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size() - 1));
-
+    const auto [first, last] = rangeOf(run, options);
+    const std::vector<bool> below = withBases(run, first, last);
     const std::int64_t beganUs = bench.nowUs();
     if (options.level >= 2 && bench.records)
         DS_CHECK(bench.records->check());
     std::vector<Error> restarts;
     std::vector<Error> otherChanges;
-    std::vector<ObjectFindings> findings(last - first + 1);
+    std::vector<ObjectFindings> findings(run.versions.size());
     if (options.level >= 1)
-        DS_CHECK(readAgain(bench, run, first, findings, options.level >= 2, task));
+        DS_CHECK(readAgain(bench, run, options, findings, task));
     ObjectFindings ofBase;
     if (options.level >= 2 && run.base) {
         DS_TRY(ofBase, checkBase(bench, *run.base, options.acceptRewritten, task));
     }
     if (options.level >= 2) {
+        std::vector<ObjectCheckup> checkups;
+        for (std::size_t i = 0; i < run.versions.size(); ++i)
+            checkups.push_back(i >= first && i <= last ? ObjectCheckup::Read
+                                   : below[i]          ? ObjectCheckup::Known
+                                                       : ObjectCheckup::None);
+        DS_TRY(std::vector<ObjectFindings> ofObjects, checkRun(bench, run, checkups, options.acceptRewritten, task));
         StoreDigests& digests = report.storeDigests.emplace();
-        DS_TRY(std::vector<ObjectFindings> ofObjects, checkRun(bench, run, first, last, options.acceptRewritten, task));
-        for (std::size_t n = 0; n < findings.size(); ++n) {
-            findings[n].isChanging = ofObjects[n].isChanging;
-            addTo(digests, ofObjects[n].storeDigests);
-            findings[n].problems.insert(findings[n].problems.end(), ofObjects[n].problems.begin(),
-                                        ofObjects[n].problems.end());
-        }
+        for (std::size_t i = first; i <= last; ++i)
+            addTo(digests, ofObjects[i].storeDigests);
+        for (std::size_t i = 0; i < findings.size(); ++i)
+            findings[i].add(std::move(ofObjects[i]));
+    } else {
+        addSeenChanges(bench, run, below, findings, otherChanges);
     }
-
-    if (options.level < 2)
-        addSeenChanges(bench, run, first, findings, otherChanges);
     if (options.level >= 2 && bench.records) { // with what was read just now
         DS_TRY(const auto onRecord, bench.records->objects(run.store->uri()));
         noteRepeatedFiles(run, onRecord);
@@ -276,84 +245,21 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
         assess(run);
     }
     if (options.level >= 2 && bench.records)
-        DS_CHECK(takeRestarts(bench, run, first, options.until, findings, beganUs, restarts, task));
+        DS_CHECK(takeRestarts(bench, run, options, findings, beganUs, restarts, task));
 
-    std::vector<bool> rewritten(last - first + 1, false); ///< it or what it builds on, and no publisher vouches for it
-    std::vector<bool> changing(last - first + 1, false); ///< it or what it builds on, while it was read
-    const std::vector<bool> trustworthy = trustworthySteps(run);
-    for (std::size_t i = first; i <= last; ++i) {
-        const Version& version = run.versions[i];
-        StepVerdict step;
-        step.version = i;
-        step.problems = version.problems;
-        step.digestsChecked = options.level >= 3 && version.facts ? version.facts->digestsChecked : 0;
-        step.drift = driftAt(run, i);
-        if (options.level >= 3 && version.facts && version.facts->replayed && !version.obstacle)
-            step.health = version.suspect ? StepVerdict::Health::Suspect : StepVerdict::Health::Normal;
-        const ObjectFindings& ofObjects = findings[i - first];
-        for (const Error& problem : ofObjects.problems) {
-            const bool told = std::any_of(step.problems.begin(), step.problems.end(), [&](const Error& other) {
-                return other.code == problem.code && other.where == problem.where;
-            });
-            if (!told)
-                step.problems.push_back(problem);
+    const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
+    const VerdictInputs inputs { run, options.level, bench.records != nullptr, findings, ofBase, rewritten };
+    for (StepVerdict& step : verdictsOf(inputs, below)) {
+        if (step.version >= first && step.version <= last) {
+            report.steps.push_back(std::move(step));
+            continue;
         }
-        const bool standsOnBase = version.base && !version.fullForm() && !version.ownFormObstacle;
-        const StepVerdict* base = standsOnBase && *version.base >= first && *version.base < i
-            ? &report.steps[*version.base - first]
-            : nullptr;
-        const bool standsOnExternalBase = version.onExternalBase && !version.fullForm() && !version.ownFormObstacle;
-        const bool standsOnRewritten = ofObjects.has(Code::Rewritten) || ofObjects.has(Code::Catalog)
-            || (base && rewritten[*version.base - first])
-            || (standsOnExternalBase && (ofBase.has(Code::Rewritten) || ofBase.has(Code::Catalog)));
-        changing[i - first] = ofObjects.isChanging || (base && changing[*version.base - first]);
-        if (options.level >= 3)
-            step.coverage =
-                coverageAt(run, i, bench.records && !standsOnRewritten ? Evidence::FirstSight : Evidence::None,
-                           options.level >= 4);
-        // A lossy state is never trusted, whatever it matches: the same sum may round otherwise elsewhere.
-        const bool trusted = trustworthy[i] && step.coverage && !version.lossy;
-        if (ofObjects.has(Code::Digest) || ofObjects.has(Code::Truncated) || ofObjects.has(Code::Malformed)
-            || ofObjects.has(Code::Hostile)) {
-            step.verdict = Verdict::Damaged;
-        } else if (version.obstacle) {
-            step.verdict = verdictOf(run, i);
-        } else if (ofObjects.has(Code::NotFound)) {
-            step.verdict = Verdict::Incomplete;
-        } else if (base
-                   && base->verdict >= Verdict::Incomplete) { // its objects, not its lineage, speak against the base
-            step.verdict = Verdict::Incomplete;
-            step.problems.push_back(
-                Error { Code::ChainGap,
-                        fmt::format("step {} builds on step {}, whose objects are not what they were", version.step(),
-                                    run.versions[*version.base].step()),
-                        version.objects.name,
-                        version.step(),
-                        {} });
-        } else if (options.level < 2 || !version.proven) {
-            step.verdict = Verdict::Unverified;
-        } else if (trusted && step.coverage->isVerified() && !changing[i - first] && !isUnvouchedEmpty(run, i)) {
-            step.verdict = Verdict::Verified;
-        } else if (standsOnRewritten) {
-            step.verdict = Verdict::Unverified;
-            rewritten[i - first] = true;
-        } else if (version.driftAlarm || version.formsDiffer || version.suspect) {
-            step.verdict = Verdict::Unverified;
-        } else if (trusted && step.coverage->isConsistent() && !isUnvouchedEmpty(run, i)) {
-            step.verdict = Verdict::Consistent;
-        } else {
-            step.verdict = bench.records ? Verdict::FirstSight : Verdict::Unverified;
-        }
-        const bool wantsRoot = version.kind == VersionKind::Anchor || i == last;
-        if (options.level >= 4 && wantsRoot && step.verdict < Verdict::Incomplete) {
-            DS_TRY(step.root, rootOf(bench, run, version, task));
-        }
-        report.steps.push_back(std::move(step));
+        const std::vector<Error>& problems = findings[step.version].problems; // of what the range builds on
+        otherChanges.insert(otherChanges.end(), problems.begin(), problems.end());
     }
-    for (StepVerdict& step : report.steps) { // what builds on such a step can do without that form
-        if (hasDamagedForm(run.versions[step.version]))
-            step.verdict = std::max(step.verdict, Verdict::Damaged);
-    }
+    if (options.level >= 4)
+        DS_CHECK(addRoots(bench, run, report.steps, task));
+    addDamagedForms(run, report.steps);
     report.verdict = verdictOfSteps(run, report.steps);
     if (options.level >= 3)
         report.consistentTo = consistentTo(run, report.steps);
