@@ -1,6 +1,6 @@
 // What the heatmap shows: rows, columns, view and cursor. No drawing, no events.
 
-import type { HeatColumn, HeatIndex, Step, TensorRow } from '../api/types';
+import type { Gap, HeatColumn, HeatIndex, Step, StepRow, TensorRow, TensorTable } from '../api/types';
 import { clamp, fit, pan, reveal, seen, show, type Axis } from './axis';
 import { sumsBefore } from './cells';
 import { rowAt, rowTops, rowTree, viewRows, type RowSort, type ViewRow } from './rows';
@@ -22,10 +22,12 @@ const SCALE = { least: 0.25, most: 6 };
 
 export class HeatModel {
   readonly columns: HeatColumn[];
-  readonly elementsBefore: Float64Array;
-  readonly changedBefore: Float64Array;
+  tensors: TensorRow[] = [];
+  elementsBefore: Float64Array = new Float64Array(1);
+  changedBefore: Float64Array = new Float64Array(1);
+  known = 0; // columns that `changed_elems` adds up
   readonly open = new Set<string>();
-  private readonly tree;
+  private tree: ReturnType<typeof rowTree> = [];
   private readonly columnOfStep = new Map<number, number>();
   private options: RowOptions = { sort: 'model', filter: '' };
   rows: ViewRow[] = [];
@@ -38,15 +40,40 @@ export class HeatModel {
   longestPause: number; // ms, for the scale of the lane
   private fitted = false;
 
-  /** `known`: columns that `changed_elems` adds up. */
-  constructor(readonly tensors: TensorRow[], index: HeatIndex, readonly store: TileStore, readonly known: number) {
+  constructor(table: TensorTable, index: HeatIndex, readonly store: TileStore) {
     this.columns = [...index.columns];
     this.columns.forEach((column, i) => this.columnOfStep.set(column.step, i));
+    this.longestPause = index.columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
+    this.count(table);
+  }
+
+  /** Takes what is counted of each tensor by now. */
+  count({ tensors, known_columns }: TensorTable): void {
+    this.tensors = tensors;
+    this.known = known_columns;
     this.elementsBefore = sumsBefore(tensors.map((tensor) => tensor.elements));
     this.changedBefore = sumsBefore(tensors.map((tensor) => tensor.changed_elems ?? 0));
-    this.longestPause = index.columns.reduce((most, column) => Math.max(most, column.pause_ms ?? 0), 1);
     this.tree = rowTree(tensors);
+    this.keepTensor(() => this.layout());
+    this.clampScroll();
+  }
+
+  /** Shows what `old` shows: the same rows, steps and cell under the cursor, as far as they are still here. */
+  showAs(old: HeatModel): void {
+    old.open.forEach((key) => this.open.add(key));
+    Object.assign(this, { options: old.options, scale: old.scale, height: old.height, fitted: old.fitted });
     this.layout();
+    this.scroll = old.scroll;
+    this.clampScroll();
+    const whole = seen(old.axis) > old.axis.count - 0.5;
+    const left = old.columns[Math.floor(old.axis.first)]?.step ?? 0;
+    const first = this.columns.findIndex((column) => column.step >= left) + old.axis.first % 1;
+    this.axis = { ...old.axis, first, count: this.columns.length };
+    this.axis = whole ? fit(this.axis) : clamp(this.axis);
+    const tensor = old.cursor === null ? null : old.tensorAt(old.cursor)?.name;
+    const column = old.cursor === null ? -1 : this.columnOf(old.columns[old.cursor.column]!.step);
+    const at = this.tensors.findIndex(({ name }) => name === tensor);
+    if (column >= 0 && at >= 0) this.cursor = this.spotOf(at, column);
   }
 
   setOptions(options: RowOptions): void {
@@ -110,7 +137,17 @@ export class HeatModel {
     this.clampScroll();
   }
 
-  /** Takes a column that was measured just now; true: it is a new one at the end. Who sees the whole run goes on to. */
+  /** False: the column is not where the model has its step, so that a step came or went that it has not heard of. */
+  fits(column: number, step: number): boolean {
+    return column === this.columns.length ? (this.columns.at(-1)?.step ?? -1) < step : this.columns[column]?.step === step;
+  }
+
+  /** True: the model has a column of a step that is not there any more. */
+  hasLost(row: StepRow): boolean {
+    return row.kind === 'gap' && this.columns.some(({ step }) => step >= row.step && step <= (row as Gap).last_step);
+  }
+
+  /** Takes a column that fits and was measured just now; true: it is a new one at the end. Who sees the whole run goes on to. */
   append(column: number, entry: HeatColumn): boolean {
     const fresh = column >= this.columns.length;
     const whole = seen(this.axis) > this.axis.count - 0.5;
@@ -228,11 +265,13 @@ export class HeatModel {
     const tensor = cursor && this.rows[cursor.row] ? this.rows[cursor.row]!.first + cursor.offset : null;
     change();
     this.cursor = null;
-    if (cursor === null || tensor === null) return;
+    if (cursor !== null && tensor !== null) this.cursor = this.spotOf(tensor, cursor.column);
+  }
+
+  private spotOf(tensor: number, column: number): Spot | null {
     const row = this.rows.findIndex((r) => r.kind !== 'head' && r.first <= tensor && tensor < r.first + r.count);
-    if (row < 0) return;
-    const offset = this.rows[row]!.kind === 'band' ? tensor - this.rows[row]!.first : 0;
-    this.cursor = { row, offset, column: cursor.column };
+    if (row < 0) return null;
+    return { row, offset: this.rows[row]!.kind === 'band' ? tensor - this.rows[row]!.first : 0, column };
   }
 
   private layout(): void {

@@ -112,13 +112,14 @@ export class TileStore {
     return isUnknown(tile, cell) ? null : tile.codes[cell]!;
   }
 
-  /** Writes one column that was measured just now: a new one at the end, or one that was unknown. */
+  /** Writes one column: a new one at the end, one that was measured just now, or one that is unknown again. */
   append(column: number, codes: Uint8Array, unknown: boolean): void {
+    const forgotten = unknown && column < this.columns;
     this.columns = Math.max(this.columns, column + 1);
     for (const loading of this.loading.values()) loading.stale = true;
     for (const [id, tile] of this.tiles) {
       if (column >> (tile.lx + 8) !== tile.tx) continue;
-      if (tile.agg === 'mean' && (tile.lx > 0 || tile.ly > 0)) this.drop(id, tile);
+      if (forgotten || (tile.agg === 'mean' && (tile.lx > 0 || tile.ly > 0))) this.drop(id, tile);
       else if (!unknown) this.write(tile, column, codes);
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HeatColumn, Step, TensorRow } from '../../src/api/types';
+import type { Gap, HeatColumn, Step, TensorRow, TensorTable } from '../../src/api/types';
 import { HeatModel } from '../../src/canvas/heatModel';
 import { TILE, TileStore } from '../../src/canvas/tiles';
 
@@ -12,8 +12,10 @@ const tensors: TensorRow[] = Array.from({ length: 6 }, (_, id) => ({
   changed_elems: id, last_changed: null,
 }));
 
+const table = (of: TensorRow[] = tensors): TensorTable => ({ rev: 1, epoch: 0, known_columns: 20, tensors: of });
+
 /** 6 tensors by 20 steps; the code of a cell is its step, changed at each fifth step. */
-async function modelOf(): Promise<HeatModel> {
+async function modelOf(steps = Array.from({ length: 20 }, (_, i) => 100 + i)): Promise<HeatModel> {
   const codes = new Uint8Array(TILE * TILE);
   for (let row = 0; row < 6; row += 1) for (let x = 0; x < 20; x += 1) codes[row * TILE + x] = Math.floor(x / 5) + 10 * row;
   const store = new TileStore(6, 20, async () => ({ codes, unknown: null }), () => undefined);
@@ -21,7 +23,7 @@ async function modelOf(): Promise<HeatModel> {
   store.find('max', 0, 0, 0, 0);
   store.end();
   await new Promise((resolve) => setTimeout(resolve, 0));
-  const model = new HeatModel(tensors, { rev: 1, epoch: 0, rows: 6, tile: 256, levels_y: 1, levels_x: 1, columns: Array.from({ length: 20 }, (_, i) => column(100 + i)) }, store, 20);
+  const model = new HeatModel(table(), { rev: 1, epoch: 0, rows: 6, tile: 256, levels_y: 1, levels_x: 1, columns: steps.map(column) }, store);
   model.resize(200, 20);
   return model;
 }
@@ -101,5 +103,49 @@ describe('a new column', () => {
     expect(model.longestPause).toBe(900);
     model.describe({ step: 9999 } as Step);
     expect(model.columns).toHaveLength(20);
+  });
+});
+
+describe('steps that come and go', () => {
+  const gap = (step: number, last_step: number): Gap => ({ epoch: 0, step, kind: 'gap', state: 'gap', last_step });
+  it('are noticed by columns that are not where their steps were', async () => {
+    const model = await modelOf();
+    expect([model.fits(3, 103), model.fits(20, 120)]).toEqual([true, true]);
+    expect([model.fits(3, 104), model.fits(20, 119), model.fits(21, 121)]).toEqual([false, false, false]);
+  });
+  it('are noticed by holes where columns are', async () => {
+    const model = await modelOf([1, 2, 3, 6, 7]);
+    expect([model.hasLost(gap(3, 3)), model.hasLost(gap(2, 9))]).toEqual([true, true]);
+    expect([model.hasLost(gap(4, 5)), model.hasLost({ step: 3, kind: 'delta' } as Step)]).toEqual([false, false]);
+  });
+  it('leave the view at the steps and the tensor that it shows', async () => {
+    const old = await modelOf();
+    old.toggle(0, true);
+    old.showSteps(105, 109);
+    old.place({ row: 3, offset: 0, column: 7 });
+    const model = await modelOf(old.columns.map(({ step }) => step).filter((step) => step !== 102));
+    model.showAs(old);
+    expect(model.columns[Math.round(model.axis.first)]!.step).toBe(105);
+    expect(model.axis.cell).toBe(old.axis.cell);
+    expect([model.tensorAt(model.cursor!)?.name, model.columns[model.cursor!.column]!.step]).toEqual(['layers.0.t2', 107]);
+    const gone = await modelOf(old.columns.map(({ step }) => step).filter((step) => step !== 107));
+    gone.showAs(old);
+    expect(gone.cursor).toBeNull();
+  });
+  it('keep the whole run in view for who sees all of it', async () => {
+    const model = await modelOf([100, 101, 103]);
+    model.showAs(await modelOf());
+    expect([model.axis.first, model.axis.size / model.axis.cell]).toEqual([0, 3.125]);
+  });
+});
+
+describe('counts of tensors', () => {
+  it('are taken anew below the cursor, which stays at its tensor', async () => {
+    const model = await modelOf();
+    model.setOptions({ sort: 'total', filter: '' });
+    model.place({ row: 0, offset: 0, column: 3 });
+    expect(model.tensorAt(model.cursor!)?.name).toBe('head');
+    model.count({ ...table(tensors.map((tensor) => ({ ...tensor, changed_elems: 10 - tensor.id }))), known_columns: 21 });
+    expect([model.known, model.rows[0]!.first, model.tensorAt(model.cursor!)?.name]).toEqual([21, 0, 'head']);
   });
 });

@@ -112,6 +112,14 @@ describe('a new column', () => {
     store.append(256, new Uint8Array(10), false);
     expect(store.levelsX).toBe(2);
   });
+  it('that is unknown again is asked for, a new one that is not measured yet is not', async () => {
+    const { store } = storeOf(10, 20, () => blank(7));
+    await look(store, [0, 0, 0, 0]);
+    store.append(20, new Uint8Array(10), true);
+    expect(store.code('max', 0, 19)).toBe(7);
+    store.append(19, new Uint8Array(10), true);
+    expect(store.code('max', 0, 19)).toBeNull();
+  });
   it('is not lost in a tile that was on its way', async () => {
     let answer: (tile: TileData) => void = () => undefined;
     const store = new TileStore(10, 10, () => new Promise((resolve) => (answer = resolve)), () => undefined);

@@ -12,14 +12,15 @@ const RESTING = 120; // ms before the exact count is asked for
 interface Props {
   runId: string;
   epoch: number;
+  rev: number;
   model: HeatModel;
   spot: Spot | null;
 }
 
 /** One line about a cell: from its code at once, exact once the server has answered. */
-export function CellLine({ runId, epoch, model, spot }: Props) {
+export function CellLine({ runId, epoch, rev, model, spot }: Props) {
   const tensor = spot === null ? null : model.tensorAt(spot);
-  const cell = useCell(runId, epoch, tensor?.id ?? null, spot?.column ?? null);
+  const cell = useCell(runId, epoch, rev, tensor?.id ?? null, spot?.column ?? null);
   if (spot === null || model.rows[spot.row] === undefined) {
     return <p class="cell-line muted">Click a cell or use the arrow keys; Enter opens the blocks of a tensor, 1 and 2 set A and B.</p>;
   }
@@ -39,9 +40,9 @@ export function CellLine({ runId, epoch, model, spot }: Props) {
   );
 }
 
-function useCell(runId: string, epoch: number, row: number | null, column: number | null): HeatCell | null {
+function useCell(runId: string, epoch: number, rev: number, row: number | null, column: number | null): HeatCell | null {
   const [cell, setCell] = useState<{ key: string; cell: HeatCell } | null>(null);
-  const key = `${row}/${column}`;
+  const key = `${rev}/${row}/${column}`;
   useEffect(() => {
     if (row === null || column === null) return;
     const abort = new AbortController();

@@ -78,7 +78,7 @@ export function HeatView({ runId }: { runId: string }) {
         }
       />
       {matches && <p class="muted">No tensor matches the filter.</p>}
-      <CellLine runId={runId} epoch={epoch!} model={model} spot={hover ?? model.cursor} />
+      <CellLine runId={runId} epoch={epoch!} rev={heat.rev} model={model} spot={hover ?? model.cursor} />
       <StaleBadge />
     </div>
   );
