@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { Icon } from '../components/Icon';
 import { Menu, type MenuItem } from '../components/Menu';
 import { Table, type Column } from '../components/Table';
-import { safeName } from '../format';
+import { safeName, unknown } from '../format';
+import { shareText } from './codes';
 import './canvas.css';
 import { save, toCsv, toPng, toSvg, type Cell, type Twin } from './export';
 import type { Painter, useSurface } from './surface';
@@ -75,12 +76,13 @@ function TwinTable({ name, twin }: { name: string; twin: Twin }) {
   const rows = twin.rows.map((cells, at) => ({ at, cells }));
   const columns = twin.columns.map((column, i): Column<{ at: number; cells: Cell[] }> => ({
     id: String(i), head: column.name, number: column.number ?? false,
-    cell: (row) => show(row.cells[i] ?? null), key: (row) => row.cells[i] ?? null,
+    cell: (row) => show(row.cells[i] ?? null, column.share), key: (row) => row.cells[i] ?? null,
   }));
   return <Table label={name} rows={rows} columns={columns} id={(row) => row.at} height={480} />;
 }
 
-const show = (cell: Cell): string => (cell === null ? '–' : typeof cell === 'number' ? String(cell) : safeName(cell));
+export const show = (cell: Cell, share = false): string =>
+  cell === null ? unknown : typeof cell === 'string' ? safeName(cell) : share ? shareText(cell) : String(cell);
 
 /** The value once it has not changed for some time. */
 function useDelayed(value: string, ms: number): string {

@@ -9,7 +9,7 @@ export type Cell = string | number | null;
 
 /** The content of a canvas as a table. */
 export interface Twin {
-  columns: { name: string; number?: boolean }[];
+  columns: { name: string; number?: boolean; share?: boolean }[]; // share: a fraction, shown as a percentage
   rows: Cell[][];
 }
 

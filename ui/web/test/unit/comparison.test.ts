@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import task from '../../../../tests/golden/view/task.json';
-import type { Diff } from '../../src/api/types';
-import { reportOf } from '../../src/pages/diff/comparison';
+import type { Diff, Problem } from '../../src/api/types';
+import { problemsBetween, reportOf } from '../../src/pages/diff/comparison';
 import { reportMarkdown } from '../../src/pages/diff/report';
 
 const plain = task.result as unknown as Diff;
@@ -30,4 +30,10 @@ describe('a saved comparison', () => {
     expect(text).toContain(`- compared: ${reason}\n`);
     expect(text).not.toContain('tensors different');
   });
+});
+
+it('says what is wrong with the deltas between, not with those around them', () => {
+  const problem = (step: number | null, notice = false): Problem => ({ code: 'DS-REWRITTEN', step, where: '', text: '', remedy: '', notice });
+  const problems = [problem(2), problem(3), problem(4, true), problem(5), problem(6), problem(null)];
+  expect(problemsBetween(problems, 2, 5).map(({ step }) => step)).toEqual([3, 5]);
 });

@@ -4,10 +4,12 @@ import type { Touched } from '../../api/types';
 import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
-import { Loaded } from '../../components/states';
+import { Loaded, ProblemText } from '../../components/states';
 import { Table, type Column } from '../../components/Table';
 import { count, exact, percentQ } from '../../format';
-import { useResource } from '../../state/resource';
+import { between, useResource } from '../../state/resource';
+import { detail } from '../../state/store';
+import { problemsBetween } from './comparison';
 import { ExportMenu } from './ExportMenu';
 import type { Report } from './report';
 import { Share } from './Share';
@@ -38,9 +40,12 @@ function reportOf(pair: Pair, data: Touched): Report {
 export function TouchedView(pair: Pair) {
   const { runId, epoch, a, b } = pair;
   const [from, to] = [Math.min(a, b), Math.max(a, b)];
-  const touched = useResource<Touched>(`${runPath(runId, 'touched')}?epoch=${epoch}&a=${from}&b=${to}`);
+  const touched = useResource<Touched>(
+    `${runPath(runId, 'touched')}?epoch=${epoch}&a=${from}&b=${to}`, ['step'], (event) => between(event, runId, epoch, from, to),
+  );
   const open = useOpenBlocks(pair);
   const room = useRoom(400);
+  const problems = detail.value?.id === runId ? problemsBetween(detail.value.problems, from, to) : [];
   const report = useMemo(() => (touched.data === null ? null : reportOf(pair, touched.data)), [touched.data]);
   return (
     <Loaded from={touched} rows={10}>
@@ -54,6 +59,7 @@ export function TouchedView(pair: Pair) {
             <Kpi label="Tensors touched" value={{ value: exact(data.tensors.length), unit: '' }} context="by at least one delta" />
             <Kpi label="Between them" value={{ value: exact(to - from), unit: to - from === 1 ? 'step' : 'steps' }} context={`${from} to ${to}`} />
           </dl>
+          {problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}
           <div class="canvas-tools diff-tools">
             <span class="muted">An upper bound: an element that changes twice counts twice. "Different" compares the bits.</span>
             {report && <ExportMenu report={report} />}

@@ -1,6 +1,6 @@
 // What the page and the files that it saves say of an exact comparison.
 
-import type { Diff, TensorDiff } from '../../api/types';
+import type { Diff, Problem, TensorDiff } from '../../api/types';
 import { exact, plural, safeName, shape, unknown } from '../../format';
 import type { Pair } from './pair';
 import type { Report } from './report';
@@ -14,6 +14,10 @@ export function notFinite({ not_finite_a: a, not_finite_b: b, form_differences: 
   const rounded = forms.some(({ kind }) => kind === 'dtypes') ? ' as rounded, which makes values infinite that are too large for the narrower dtype' : '';
   return a + b === 0 ? '' : `NaN or infinite${rounded}: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; max |Δ| and the relative L2 leave them out`;
 }
+
+/** What is wrong with the deltas whose counts are added up; those were counted before it was. */
+export const problemsBetween = (problems: readonly Problem[], from: number, to: number): Problem[] =>
+  problems.filter(({ step, notice }) => !notice && step !== null && step > from && step <= to);
 
 type Fact = Report['facts'][number];
 

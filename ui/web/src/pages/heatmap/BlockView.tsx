@@ -1,5 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, request, runPath } from '../../api/client';
+import { request, runPath } from '../../api/client';
 import { pageParameter, setPageParameters } from '../../canvas/address';
 import { BlockCanvas } from '../../canvas/BlockCanvas';
 import { parseBlocks, type Blocks } from '../../canvas/blocks';
@@ -9,6 +8,7 @@ import { Reads } from '../../components/Reads';
 import { RequestError, Skeleton } from '../../components/states';
 import { exact, percent, shape } from '../../format';
 import { setB, stepA, stepB } from '../../state/cursor';
+import { between, useResource, type Resource } from '../../state/resource';
 import { detail } from '../../state/store';
 import { epochNow } from './place';
 import { Trail } from './Trail';
@@ -25,7 +25,7 @@ export function BlockView({ runId, tensor }: Props) {
   const step = stepB.value;
   const versusA = pageParameter('versus') === 'a' && stepA.value !== null;
   const a = versusA ? stepA.value : null;
-  const { blocks, error, retry } = useBlocks(runId, epoch, step, tensor, a);
+  const { data: blocks, error, retry } = useBlocks(runId, epoch, step, tensor, a);
   const go = (by: 1 | -1): void => {
     const { first_step, last_step } = detail.value ?? { first_step: null, last_step: null };
     if (step !== null) setB(Math.min(last_step ?? step, Math.max(first_step ?? 0, step + by)));
@@ -103,20 +103,10 @@ function Facts({ blocks }: { blocks: Blocks }) {
 
 /** Blocks of a step; the ones from before stay until the new ones are here. */
 function useBlocks(runId: string, epoch: number | null, step: number | null, tensor: number, a: number | null) {
-  const [state, setState] = useState<{ blocks: Blocks | null; error: ApiError | null }>({ blocks: null, error: null });
-  const [again, setAgain] = useState(0);
-  useEffect(() => {
-    if (epoch === null || step === null) return;
-    const abort = new AbortController();
-    const path = runPath(runId, 'steps', `${epoch}:${step}`, 'tensors', String(tensor), 'blocks');
-    request(`${path}?n=128${a === null ? '' : `&a=${a}`}`, { signal: abort.signal })
-      .then((answer) => answer.arrayBuffer())
-      .then((body) => setState({ blocks: parseBlocks(body), error: null }))
-      .catch((error: unknown) => {
-        if (error instanceof ApiError) setState((old) => ({ ...old, error }));
-        else if (!abort.signal.aborted) throw error;
-      });
-    return () => abort.abort();
-  }, [runId, epoch, step, tensor, a, again]);
-  return { ...state, retry: () => setAgain((count) => count + 1) };
+  const path = epoch === null || step === null ? null
+    : `${runPath(runId, 'steps', `${epoch}:${step}`, 'tensors', String(tensor), 'blocks')}?n=128${a === null ? '' : `&a=${a}`}`;
+  const blocks: Resource<Blocks> = useResource(path, ['step'], (event) => between(event, runId, epoch, a ?? blocks.data?.a ?? null, step), readBlocks);
+  return blocks;
 }
+
+const readBlocks = async (path: string, signal: AbortSignal): Promise<Blocks> => parseBlocks(await (await request(path, { signal })).arrayBuffer());

@@ -12,7 +12,7 @@ import { Table, type Column } from '../../components/Table';
 import { toast } from '../../components/Toast';
 import { exact, plural, unknown } from '../../format';
 import { stepA, stepB } from '../../state/cursor';
-import { useResource } from '../../state/resource';
+import { between, useResource, type Resource } from '../../state/resource';
 import { epochNow } from './place';
 import { Trail } from './Trail';
 
@@ -48,7 +48,8 @@ export function ElementView({ runId, tensor, row, column }: Props) {
   const path = epoch === null || step === null ? null
     : `${runPath(runId, 'steps', `${epoch}:${step}`, 'tensors', String(tensor), 'elements')}` +
       `?row=${row}&col=${column}&rows=${SIDE}&cols=${SIDE}${a === null ? '' : `&a=${a}`}`;
-  const window = useResource<ElementWindow>(path);
+  const window: Resource<ElementWindow> =
+    useResource(path, ['step'], (event) => between(event, runId, epoch, a ?? window.data?.a ?? null, step));
   const shapes = useResource<{ tensors: { id: number; shape: number[] }[] }>(
     epoch === null ? null : `${runPath(runId, 'tensors')}?epoch=${epoch}`,
   );

@@ -1,11 +1,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { runPath } from '../../api/client';
+import type { StreamEvent } from '../../api/events';
 import type { Histogram, Statistics, StatisticsCost, TensorValues, ValuesMoved } from '../../api/types';
 import { Reads } from '../../components/Reads';
 import { copyText, RequestError } from '../../components/states';
 import { toast } from '../../components/Toast';
 import { bytesQ, exact, join, percent, unknown } from '../../format';
-import { useResource } from '../../state/resource';
+import { between, useResource, type Resource } from '../../state/resource';
+import { listen } from '../../state/store';
 import { bars, moved, statisticRows, statisticsTsv, value } from './values';
 
 interface Props {
@@ -23,9 +25,11 @@ export function ValuesCard({ runId, epoch, step, tensor, a }: Props) {
   const query = a === null ? '' : `?a=${a}`;
   const [asked, ask] = useState<string | null>(null);
   const path = base === null ? null : base + query;
-  const cost = useResource<StatisticsCost>(base === null ? null : `${base}/cost${query}`);
-  const values = useResource<Statistics>(asked === path ? path : null);
+  const concerned = (event: StreamEvent): boolean => between(event, runId, epoch, a ?? values.data?.a?.step ?? null, step);
+  const cost = useResource<StatisticsCost>(base === null ? null : `${base}/cost${query}`, ['step'], concerned);
+  const values: Resource<Statistics> = useResource(asked === path ? path : null);
   useEffect(() => ask(null), [path]);
+  useEffect(() => listen((event) => concerned(event) && ask(null)), [path, values.data]);
   const failed = values.error ?? cost.error;
   const here = asked === path ? values.data : null;
 

@@ -16,15 +16,24 @@ function tensorRows(model: HeatModel): number[] {
   );
 }
 
+/** Asks for the tiles of a column that are not here; nobody else does while the table stands in place of the picture. */
+function want({ store }: HeatModel, tensors: readonly number[], column: number, agg: Agg): void {
+  store.begin();
+  for (const at of tensors) store.find(agg, 0, 0, at, column >> 8);
+  store.end();
+}
+
 export function rowsTable(model: HeatModel, column: number, agg: Agg): Twin {
   const step = model.columns[column]?.step;
+  const tensors = tensorRows(model);
+  if (column >= 0) want(model, tensors, column, agg);
   return {
     columns: [
       { name: 'tensor' }, { name: 'dtype' }, { name: 'shape' }, { name: 'elements', number: true },
-      { name: `changed share at ${step ?? 'B'}`, number: true }, { name: 'mean share per step', number: true },
+      { name: `changed share at ${step ?? 'B'}`, number: true, share: true }, { name: 'mean share per step', number: true, share: true },
       { name: 'last changed', number: true },
     ],
-    rows: tensorRows(model).map((at) => {
+    rows: tensors.map((at) => {
       const tensor = model.tensors[at]!;
       const code = column < 0 ? null : model.store.code(agg, at, column);
       const mean = meanShare(tensor, model.known);
