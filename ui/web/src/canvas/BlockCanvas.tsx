@@ -9,7 +9,7 @@ import { heatTable, parseColor } from './colors';
 import type { Twin } from './export';
 import { inside, type Box } from './heatLayout';
 import { paintLegend } from './heatFrame';
-import { font, text } from './pen';
+import { font, hatch, text } from './pen';
 import { palette, type Palette } from './palette';
 import { scale } from './scale';
 import { useSurface, type Pen, type Surface } from './surface';
@@ -32,7 +32,7 @@ interface Layout {
 }
 
 const blockLayout = (width: number, height: number): Layout => {
-  const grid = { x: 64, y: 20, width: Math.max(1, width - 64 - 232), height: Math.max(1, height - 20 - 72) };
+  const grid = { x: 68, y: 20, width: Math.max(1, width - 68 - 232), height: Math.max(1, height - 20 - 72) };
   return {
     grid,
     rows: { x: grid.x + grid.width + 8, y: grid.y, width: 72, height: grid.height },
@@ -70,7 +70,7 @@ export function BlockCanvas(props: Props) {
     const image = context.createImageData(canvas.width, canvas.height);
     const pixels = new Uint32Array(image.data.buffer);
     const table = heatTable(map, shown, parseColor(zero));
-    blocks.counts.forEach((count, at) => {
+    if (blocks.a !== null) blocks.counts.forEach((count, at) => {
       const elements = blockElements(blocks, Math.floor(at / blocks.block_cols), at % blocks.block_cols);
       pixels[at] = table[encode(elements === 0 ? 0 : count / elements)]!;
     });
@@ -80,6 +80,13 @@ export function BlockCanvas(props: Props) {
 
   const paint = ({ pen, width, height, colors }: Surface): void => {
     const at = blockLayout(width, height);
+    if (blocks.a === null) { // the picture is empty
+      pen.fillStyle = colors.sunken;
+      pen.fillRect(at.grid.x, at.grid.y, at.grid.width, at.grid.height);
+      pen.strokeStyle = colors.other;
+      pen.lineWidth = 1;
+      hatch(pen, at.grid.x, at.grid.y, at.grid.width, at.grid.height, 6);
+    }
     pen.imageSmoothingEnabled = false;
     pen.drawImage(picture, 0, 0, picture.width, picture.height, at.grid.x, at.grid.y, at.grid.width, at.grid.height);
     paintBars(pen, at.rows, blocks.rowCounts, 'y', colors);
@@ -88,8 +95,8 @@ export function BlockCanvas(props: Props) {
     pen.fillStyle = colors.muted;
     text(pen, 'column 0', at.grid.x, 9);
     text(pen, exact(blocks.cols), at.grid.x + at.grid.width, 9, 'right');
-    text(pen, 'rows', at.rows.x, 9);
-    text(pen, 'columns', at.grid.x - 8, at.cols.y + 8, 'right');
+    text(pen, 'by row', at.rows.x + at.rows.width, 9, 'right');
+    text(pen, 'by column', at.grid.x - 8, at.cols.y + 8, 'right');
     for (const row of valueTicks(blocks.rows, 6)) {
       const y = at.grid.y + (row / blocks.rows) * at.grid.height;
       if (row < blocks.rows) text(pen, row === 0 ? 'row 0' : exact(row), at.grid.x - 8, y + 6, 'right');
@@ -132,8 +139,9 @@ export function BlockCanvas(props: Props) {
   const count = blocks.counts[cursor.row * blocks.block_cols + cursor.col] ?? 0;
   const elements = blockElements(blocks, cursor.row, cursor.col);
   const first = { row: cursor.row * blocks.rows_per_block, col: cursor.col * blocks.cols_per_block };
-  const says = `rows from ${exact(first.row)}, columns from ${exact(first.col)}: ${exact(count)} of ${exact(elements)} changed, ` +
-    shareText(elements === 0 ? 0 : count / elements);
+  const found = blocks.a === null ? 'not compared'
+    : `${exact(count)} of ${exact(elements)} changed, ${shareText(elements === 0 ? 0 : count / elements)}`;
+  const says = `rows from ${exact(first.row)}, columns from ${exact(first.col)}: ${found}`;
 
   return (
     <>
@@ -164,19 +172,19 @@ export function BlockCanvas(props: Props) {
   );
 }
 
-function rowTable(blocks: Blocks): Twin {
+export function rowTable(blocks: Blocks): Twin {
   return {
     columns: [{ name: 'row', number: true }, { name: 'changed', number: true }],
-    rows: Array.from(blocks.rowCounts, (count, row) => [row, count]),
+    rows: Array.from(blocks.rowCounts, (count, row) => [row, blocks.a === null ? null : count]),
   };
 }
 
-function blockTable(blocks: Blocks): Twin {
+export function blockTable(blocks: Blocks): Twin {
   return {
     columns: ['first row', 'first column', 'elements', 'changed'].map((name) => ({ name, number: true })),
     rows: Array.from(blocks.counts, (count, at) => {
       const [row, col] = [Math.floor(at / blocks.block_cols), at % blocks.block_cols];
-      return [row * blocks.rows_per_block, col * blocks.cols_per_block, blockElements(blocks, row, col), count];
+      return [row * blocks.rows_per_block, col * blocks.cols_per_block, blockElements(blocks, row, col), blocks.a === null ? null : count];
     }),
   };
 }

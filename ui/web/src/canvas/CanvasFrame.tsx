@@ -6,7 +6,7 @@ import { Table, type Column } from '../components/Table';
 import { safeName, unknown } from '../format';
 import { shareText } from './codes';
 import './canvas.css';
-import { save, toCsv, toPng, toSvg, type Cell, type Twin } from './export';
+import { numberText, save, toCsv, toPng, toSvg, type Cell, type Twin } from './export';
 import type { Painter, useSurface } from './surface';
 
 interface Props {
@@ -82,7 +82,7 @@ function TwinTable({ name, twin }: { name: string; twin: Twin }) {
 }
 
 export const show = (cell: Cell, share = false): string =>
-  cell === null ? unknown : typeof cell === 'string' ? safeName(cell) : share ? shareText(cell) : String(cell);
+  cell === null ? unknown : typeof cell === 'string' ? safeName(cell) : share ? shareText(cell) : numberText(cell);
 
 /** The value once it has not changed for some time. */
 function useDelayed(value: string, ms: number): string {

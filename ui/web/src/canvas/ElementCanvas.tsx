@@ -15,13 +15,14 @@ interface Props {
 
 const FOOT = 20;
 const value = (x: number): string => x.toExponential(1);
+const isFinite = (x: number | null): x is number => x !== null && Number.isFinite(x);
 
 /** Signed change of the elements of a window; zero in the middle of the colors. */
 export function ElementCanvas({ name, file, elements, columns }: Props) {
   const { theme } = palette();
   const [cursor, setCursor] = useState(0);
   const rows = Math.max(1, Math.ceil(elements.length / columns));
-  const most = useMemo(() => elements.reduce((high, element) => Math.max(high, Math.abs(element.delta ?? 0)), 0), [elements]);
+  const most = useMemo(() => elements.reduce((high, { delta }) => (isFinite(delta) ? Math.max(high, Math.abs(delta)) : high), 0), [elements]);
   const picture = useMemo(() => {
     const canvas = document.createElement('canvas');
     canvas.width = columns;
@@ -31,7 +32,7 @@ export function ElementCanvas({ name, file, elements, columns }: Props) {
     const pixels = new Uint32Array(image.data.buffer);
     const table = signedTable(theme);
     elements.forEach(({ delta }, at) => {
-      if (delta !== null) pixels[at] = table[128 + (most === 0 ? 0 : Math.round((delta / most) * 127))]!;
+      if (isFinite(delta)) pixels[at] = table[128 + (most === 0 ? 0 : Math.round((delta / most) * 127))]!;
     });
     context.putImageData(image, 0, 0);
     return canvas;
@@ -48,7 +49,7 @@ export function ElementCanvas({ name, file, elements, columns }: Props) {
     pen.strokeRect((cursor % columns) * each, Math.floor(cursor / columns) * each, Math.max(4, each), Math.max(4, each));
     pen.font = font(colors, 11, 500);
     pen.fillStyle = colors.muted;
-    text(pen, most === 0 ? 'no change' : `Δ from ${value(-most)} to ${value(most)}`, 0, each * rows + FOOT / 2);
+    text(pen, elements.every(({ oldBits }) => oldBits === null) ? 'not compared' : most === 0 ? 'no change that can be measured' : `Δ from ${value(-most)} to ${value(most)}`, 0, each * rows + FOOT / 2);
   };
   const surface = useSurface(paint);
   const moves: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
@@ -57,7 +58,7 @@ export function ElementCanvas({ name, file, elements, columns }: Props) {
   return (
     <CanvasFrame
       class="elements" name={`Change of ${rows} by ${columns} elements`} title={`${name}, signed change of elements`} file={file}
-      says={here === undefined ? '' : `row ${here.row}, column ${here.col}, ${here.changed ? `Δ ${here.delta ?? 'not a number'}` : 'unchanged'}`}
+      says={here === undefined ? '' : `row ${here.row}, column ${here.col}, ${here.changed ? `Δ ${here.delta ?? 'not known'}` : here.oldBits === null ? 'not compared' : 'unchanged'}`}
       surface={surface} paint={paint}
       twin={() => ({
         columns: ['row', 'column', 'old', 'new', 'delta', 'ulps'].map((column) => ({ name: column, number: true })),

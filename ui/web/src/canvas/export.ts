@@ -54,11 +54,14 @@ export function toPng(picture: Picture): Promise<Blob> {
   );
 }
 
+/** All digits, and the sign of zero. */
+export const numberText = (x: number): string => (Object.is(x, -0) ? '-0' : String(x));
+
 /** RFC 4180. Text that a spreadsheet would take for a formula gets a quote in front. */
 export function toCsv({ columns, rows }: Twin): string {
   const field = (cell: Cell): string => {
     if (cell === null) return '';
-    if (typeof cell === 'number') return String(cell);
+    if (typeof cell === 'number') return numberText(cell);
     const plain = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
     return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };

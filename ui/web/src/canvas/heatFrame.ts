@@ -184,7 +184,7 @@ export function paintGutter(pen: Pen, box: Box, model: HeatModel, colors: Palett
   const most = Math.max(...shares, 1e-9);
   pen.font = font(colors, 11, 500);
   pen.fillStyle = colors.muted;
-  text(pen, known === 0 ? 'mean unknown' : `mean, 0 – ${shareText(most)}`, box.x, box.y - 10);
+  text(pen, known === 0 ? 'mean unknown' : `mean, 0 – ${shareText(most)}`, box.x, box.y - 20); // above the first tick of the legend
   pen.save();
   pen.beginPath();
   pen.rect(box.x, box.y, box.width, box.height);
@@ -245,13 +245,16 @@ export function paintOverview(pen: Pen, box: Box, model: HeatModel, table: Uint3
   text(pen, box.x < 120 ? 'run, max' : 'whole run, max', box.x - 8, box.y + box.height / 2, 'right');
   pen.fillStyle = colors.sunken;
   pen.fillRect(box.x, box.y, box.width, box.height);
+  pen.strokeStyle = colors.other;
+  pen.lineWidth = 1;
+  hatch(pen, box.x, box.y, box.width, box.height, 4);
   const level = store.levelsX - 1;
   const tile = store.find('max', store.levelsY - 1, level, 0, 0);
   const cells = Math.ceil(columns.length / (1 << level));
   const width = (box.width * (1 << level)) / Math.max(1, columns.length);
   for (let x = 0; tile !== null && x < cells; x += 1) {
     const code = highest(tile, x, Math.ceil(model.tensors.length / (1 << (store.levelsY - 1))));
-    if (code < 0) continue;
+    if (code < 0) continue; // unknown
     const color = table[code]!;
     pen.fillStyle = `rgb(${color & 255} ${(color >> 8) & 255} ${(color >> 16) & 255})`;
     const left = box.x + x * width;

@@ -18,13 +18,15 @@ export interface Sort {
   descending: boolean;
 }
 
-/** A sorted copy; null stays at the end in both directions, equals keep their order. */
+const known = <K extends number | string>(k: K | null): K | null => (Number.isNaN(k) ? null : k);
+
+/** A sorted copy; null and NaN stay at the end in both directions, equals keep their order. */
 export function sorted<T>(rows: readonly T[], columns: readonly Column<T>[], sort: Sort | null): readonly T[] {
   const key = columns.find((column) => column.id === sort?.column)?.key;
   if (!sort || !key) return rows;
   const sign = sort.descending ? -1 : 1;
   return rows
-    .map((row) => ({ row, k: key(row) }))
+    .map((row) => ({ row, k: known(key(row)) }))
     .sort((x, y) => {
       if (x.k === null || y.k === null) return Number(x.k === null) - Number(y.k === null);
       return x.k < y.k ? -sign : x.k > y.k ? sign : 0;

@@ -6,11 +6,11 @@ import { ScaleTools } from '../../canvas/ScaleTools';
 import { Icon } from '../../components/Icon';
 import { Reads } from '../../components/Reads';
 import { RequestError, Skeleton } from '../../components/states';
-import { exact, percent, shape } from '../../format';
+import { exact, percent, shape, unknown } from '../../format';
 import { setB, stepA, stepB } from '../../state/cursor';
 import { between, useResource, type Resource } from '../../state/resource';
 import { detail } from '../../state/store';
-import { epochNow } from './place';
+import { epochNow, notCompared } from './place';
 import { Trail } from './Trail';
 import { ValuesCard } from './ValuesCard';
 
@@ -61,7 +61,7 @@ export function BlockView({ runId, tensor }: Props) {
             />
           </div>
           <div class="block-side">
-            <Facts blocks={blocks} />
+            <Facts blocks={blocks} step={step} />
             <ValuesCard runId={runId} epoch={epoch} step={step} tensor={tensor} a={a} />
           </div>
         </div>
@@ -70,18 +70,20 @@ export function BlockView({ runId, tensor }: Props) {
   );
 }
 
-function Facts({ blocks }: { blocks: Blocks }) {
+function Facts({ blocks, step }: { blocks: Blocks; step: number | null }) {
+  const measured = (n: number): number | null => (blocks.a === null ? null : n);
   return (
     <aside class="block-facts" aria-label="About this tensor">
       <Reads of={blocks} />
       <p class="muted">{shape(blocks.shape)}, {blocks.dtype}, {exact(blocks.total)} elements</p>
-      <p class="big">{percent(blocks.total === 0 ? null : blocks.changed / blocks.total)} <small>changed</small></p>
+      <p class="big">{percent(blocks.total === 0 ? null : measured(blocks.changed / blocks.total))} <small>changed</small></p>
+      {blocks.a === null && <p>Step {step}, {notCompared}</p>}
       <dl class="facts">
-        <dt>Changed</dt><dd>{exact(blocks.changed)}</dd>
-        <dt>Compared with</dt><dd>{blocks.a === null ? 'nothing, first state' : `step ${blocks.a}`}</dd>
-        <dt>Dead rows</dt><dd>{exact(blocks.dead_rows)} of {exact(blocks.rows)}</dd>
-        <dt>Dead columns</dt><dd>{exact(blocks.dead_cols)} of {exact(blocks.cols)}</dd>
-        <dt>Gini of rows</dt><dd>{blocks.gini_rows === null ? '–' : blocks.gini_rows.toFixed(2)}</dd>
+        <dt>Changed</dt><dd>{exact(measured(blocks.changed))}</dd>
+        <dt>Compared with</dt><dd>{blocks.a === null ? unknown : `step ${blocks.a}`}</dd>
+        <dt>Dead rows</dt><dd>{exact(measured(blocks.dead_rows))} of {exact(blocks.rows)}</dd>
+        <dt>Dead columns</dt><dd>{exact(measured(blocks.dead_cols))} of {exact(blocks.cols)}</dd>
+        <dt>Gini of rows</dt><dd>{blocks.gini_rows === null ? unknown : blocks.gini_rows.toFixed(2)}</dd>
         <dt>Block</dt><dd>{blocks.rows_per_block} × {blocks.cols_per_block}</dd>
       </dl>
       {blocks.top_rows.length > 0 && (

@@ -13,12 +13,11 @@ import { toast } from '../../components/Toast';
 import { exact, plural, unknown } from '../../format';
 import { stepA, stepB } from '../../state/cursor';
 import { between, useResource, type Resource } from '../../state/resource';
-import { epochNow } from './place';
+import { epochNow, notCompared } from './place';
 import { Trail } from './Trail';
+import { value } from './values';
 
 const SIDE = 64; // elements per side of the window
-
-const value = (x: number | null): string => (x === null ? unknown : x === 0 ? '0' : Number(x.toPrecision(6)).toString());
 
 const COLUMNS: Column<Element>[] = [
   { id: 'index', head: 'index', cell: (e) => exact(e.index), key: (e) => e.index, number: true, narrow: true },
@@ -28,8 +27,8 @@ const COLUMNS: Column<Element>[] = [
   { id: 'new-bits', head: 'new bits', cell: (e) => <code>{e.newBits}</code>, narrow: true },
   { id: 'old', head: 'old value', cell: (e) => value(e.oldValue), key: (e) => e.oldValue, number: true },
   { id: 'new', head: 'new value', cell: (e) => value(e.newValue), key: (e) => e.newValue, number: true },
-  { id: 'delta', head: 'Δ', cell: (e) => (e.changed ? value(e.delta) : ''), key: (e) => e.delta && Math.abs(e.delta), number: true },
-  { id: 'ulps', head: 'ULP', cell: (e) => (e.changed ? (e.ulps ?? unknown) : ''), key: (e) => e.ulps, number: true },
+  { id: 'delta', head: 'Δ', cell: (e) => (e.changed || e.oldBits === null ? value(e.delta) : ''), key: (e) => e.delta && Math.abs(e.delta), number: true },
+  { id: 'ulps', head: 'ULP', cell: (e) => (e.changed || e.oldBits === null ? (e.ulps ?? unknown) : ''), key: (e) => e.ulps, number: true },
 ];
 
 interface Props {
@@ -84,7 +83,7 @@ function Elements({ data, size, onlyChanged, setOnlyChanged }: ElementsProps) {
   const elements = useMemo(() => elementsOf(data, size?.cols ?? data.cols), [data, size?.cols]);
   const room = useRoom(260);
   const changed = elements.filter((element) => element.changed);
-  const shown = onlyChanged ? changed : elements;
+  const shown = onlyChanged && data.a !== null ? changed : elements;
   const go = (rows: number, cols: number) => () =>
     setPageParameters({ at: `${Math.max(0, data.row + rows * SIDE)},${Math.max(0, data.col + cols * SIDE)}` });
   return (
@@ -95,11 +94,14 @@ function Elements({ data, size, onlyChanged, setOnlyChanged }: ElementsProps) {
         <Move label="Columns to the left" icon="left" off={data.col === 0} act={go(0, -1)} />
         <Move label="Columns to the right" icon="right" off={size !== null && data.col + data.cols >= size.cols} act={go(0, 1)} />
         <span>
-          {data.a === null ? 'First state' : `Step ${data.step} against ${data.a}`}: <strong>{plural(changed.length, 'element')}</strong>{' '}
-          of {exact(elements.length)} changed
+          {data.a === null ? `Step ${data.step}, ${notCompared}` : (
+            <>
+              Step {data.step} against {data.a}: <strong>{plural(changed.length, 'element')}</strong> of {exact(elements.length)} changed
+            </>
+          )}
         </span>
         <label>
-          <input type="checkbox" checked={onlyChanged} onChange={(event) => setOnlyChanged(event.currentTarget.checked)} />
+          <input type="checkbox" checked={onlyChanged} disabled={data.a === null} onChange={(event) => setOnlyChanged(event.currentTarget.checked)} />
           only changed
         </label>
         <span class="canvas-end">

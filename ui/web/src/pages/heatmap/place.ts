@@ -7,5 +7,8 @@ export function numbers(text: string | null, wanted: number): number[] | null {
   return parts.length === wanted && parts.every((part) => /^\d{1,15}$/.test(part)) ? parts.map(Number) : null;
 }
 
+/** Said where a step has no state before it. */
+export const notCompared = 'not compared: nothing stands in front of it';
+
 /** The epoch on screen; null while it is not known which one is the newest. */
 export const epochNow = (): number | null => (view.value.epoch !== null || detail.value !== null ? epoch.value : null);

@@ -1,7 +1,12 @@
 import type { Statistics, TensorValues, ValuesMoved } from '../../api/types';
+import { numberText } from '../../canvas/export';
 import { exact, unknown } from '../../format';
 
-export const value = (x: number | null): string => (x === null ? unknown : x === 0 ? '0' : Number(x.toPrecision(6)).toString());
+export function value(x: number | null): string {
+  if (x === null) return unknown;
+  if (Math.abs(x) === Infinity) return x < 0 ? '−∞' : '∞';
+  return numberText(x === 0 ? x : Number(x.toPrecision(6)));
+}
 
 /** Name, value at A, value at B. */
 export type StatisticRow = [name: string, a: string, b: string];
@@ -25,7 +30,7 @@ export function statisticRows(a: TensorValues | null, b: TensorValues, number = 
 
 /** With all digits, for spreadsheets. */
 export function statisticsTsv({ a, b, moved }: Statistics): string {
-  const all = (x: number | null): string => (x === null ? '' : String(x));
+  const all = (x: number | null): string => (x === null ? '' : numberText(x));
   const rows = [
     ['statistic', a === null ? '' : `A ${a.step}`, `B ${b.step}`],
     ...statisticRows(a, b, all, String),
