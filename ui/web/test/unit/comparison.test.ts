@@ -33,7 +33,10 @@ describe('a saved comparison', () => {
 });
 
 it('says what is wrong with the deltas between, not with those around them', () => {
-  const problem = (step: number | null, notice = false): Problem => ({ code: 'DS-REWRITTEN', step, where: '', text: '', remedy: '', notice });
+  const problem = (step: number | null, notice = false, code = 'DS-REWRITTEN'): Problem => ({ code, step, where: '', text: '', remedy: '', notice });
   const problems = [problem(2), problem(3), problem(4, true), problem(5), problem(6), problem(null)];
-  expect(problemsBetween(problems, 2, 5).map(({ step }) => step)).toEqual([3, 5]);
+  expect(problemsBetween(problems, 2, 5)).toEqual(['DS-REWRITTEN of steps 3, 5']);
+  expect(problemsBetween([...problems, problem(6, false, 'DS-CORRUPT')], 5, 6)).toEqual(['DS-REWRITTEN of step 6', 'DS-CORRUPT of step 6']);
+  expect(problemsBetween(Array.from({ length: 9 }, (_, i) => problem(i)), 1, 9)).toEqual(['DS-REWRITTEN of steps 2, 3, 4, 5, 6 and 2 more']);
+  expect(problemsBetween(problems, 6, 9)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
+import { Between } from './Between';
 import { norm, notFinite, reportOf, share } from './comparison';
 import { ExportMenu } from './ExportMenu';
 import { useOpenBlocks, type Pair } from './pair';
@@ -88,7 +89,7 @@ export function DiffResult({ pair, diff, again }: Props) {
           context={largest === null ? unknown : <Name text={largest.name} limit={36} />}
         />
         <Kpi label="Relative L2" value={{ value: norm(diff.relative_norm), unit: '' }} context="B − A over A" />
-        <Kpi label="Between them" value={{ value: exact(Math.abs(pair.b - pair.a)), unit: Math.abs(pair.b - pair.a) === 1 ? 'step' : 'steps' }} context={`${pair.a} to ${pair.b}`} />
+        <Between {...pair} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
       {nothing && <p class="warn-text">⚠ {diff.nothing_compared}</p>}

@@ -4,12 +4,13 @@ import type { Touched } from '../../api/types';
 import { useRoom } from '../../canvas/room';
 import { Kpi } from '../../components/Kpi';
 import { Name } from '../../components/Name';
-import { Loaded, ProblemText } from '../../components/states';
+import { Loaded } from '../../components/states';
 import { Table, type Column } from '../../components/Table';
-import { count, exact, percentQ } from '../../format';
+import { count, exact, percentQ, safeName } from '../../format';
 import { between, useResource } from '../../state/resource';
 import { detail } from '../../state/store';
 import { problemsBetween } from './comparison';
+import { Between } from './Between';
 import { ExportMenu } from './ExportMenu';
 import type { Report } from './report';
 import { Share } from './Share';
@@ -57,9 +58,9 @@ export function TouchedView(pair: Pair) {
               context={`${count(data.elements_at_most)} of ${count(data.elements_total)}`}
             />
             <Kpi label="Tensors touched" value={{ value: exact(data.tensors.length), unit: '' }} context="by at least one delta" />
-            <Kpi label="Between them" value={{ value: exact(to - from), unit: to - from === 1 ? 'step' : 'steps' }} context={`${from} to ${to}`} />
+            <Between {...pair} />
           </dl>
-          {problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}
+          {problems.length > 0 && <p class="warn-text">⚠ Reported of what is counted here: {safeName(problems.join('; '))}.</p>}
           <div class="canvas-tools diff-tools">
             <span class="muted">An upper bound: an element that changes twice counts twice. "Different" compares the bits.</span>
             {report && <ExportMenu report={report} />}

@@ -15,9 +15,19 @@ export function notFinite({ not_finite_a: a, not_finite_b: b, form_differences: 
   return a + b === 0 ? '' : `NaN or infinite${rounded}: ${plural(a, 'element')} of A, ${plural(b, 'element')} of B; max |Δ| and the relative L2 leave them out`;
 }
 
-/** What is wrong with the deltas whose counts are added up; those were counted before it was. */
-export const problemsBetween = (problems: readonly Problem[], from: number, to: number): Problem[] =>
-  problems.filter(({ step, notice }) => !notice && step !== null && step > from && step <= to);
+const MOST_STEPS = 5;
+
+/** What is wrong with the deltas between two steps: "DS-REWRITTEN of step 4", "DS-CORRUPT of steps 5, 6". */
+export function problemsBetween(problems: readonly Problem[], from: number, to: number): string[] {
+  const steps = new Map<string, Set<number>>();
+  for (const { code, step, notice } of problems) {
+    if (!notice && step !== null && step > from && step <= to) steps.set(code, (steps.get(code) ?? new Set()).add(step));
+  }
+  return [...steps].map(([code, found]) => {
+    const listed = [...found].slice(0, MOST_STEPS).join(', ');
+    return `${code} of ${found.size === 1 ? 'step' : 'steps'} ${listed}${found.size > MOST_STEPS ? ` and ${found.size - MOST_STEPS} more` : ''}`;
+  });
+}
 
 type Fact = Report['facts'][number];
 

@@ -75,7 +75,7 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
             <dt>Elements</dt><dd title={exact(step.changed_elems)}>{count(step.changed_elems)} of {count(step.total_elems)}</dd>
             <dt>Against the step before</dt><dd title={exact(step.changed_vs_prev_elems)}>{count(step.changed_vs_prev_elems)}</dd>
             <dt>Claimed by its header</dt><dd title={exact(step.claimed_elems)}>{count(step.claimed_elems)}</dd>
-            <dt>Tensors changed</dt><dd>{tensors.length === 0 ? unknown : `${exact(tensors.filter((t) => (t.changed_elems ?? 0) > 0).length)} of ${exact(tensors.length)}`}</dd>
+            <dt>Tensors changed</dt><dd>{tensorsChanged(tensors)}</dd>
           </dl>
         </Card>
         <Card title="Bytes">
@@ -120,6 +120,12 @@ function Facts({ runId, data }: { runId: string; data: StepDetail }) {
       </Card>
     </div>
   );
+}
+
+/** Of those whose counts are known. */
+export function tensorsChanged(tensors: readonly TensorCount[]): string {
+  const known = tensors.filter(({ changed_elems: n }) => n !== null);
+  return known.length === 0 ? unknown : `${exact(known.filter((t) => t.changed_elems! > 0).length)} of ${exact(known.length)}`;
 }
 
 const share = (t: TensorCount) => (t.changed_elems === null || t.total_elems === 0 ? null : t.changed_elems / t.total_elems);
