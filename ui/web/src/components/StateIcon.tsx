@@ -1,4 +1,5 @@
-import type { StepState, VerifyResult } from '../api/types';
+import type { Problem, StepState, VerifyResult } from '../api/types';
+import { safeName } from '../format';
 
 const marks: Record<StepState, [mark: string, word: string]> = {
   complete: ['●', 'complete'],
@@ -23,21 +24,33 @@ const results: Record<VerifyResult, string> = {
   verified: 'verified as published',
   consistent: 'consistent',
   first_sight: 'as first read, which may be just now',
-  unverified: 'nothing to check against',
+  unverified: 'nothing vouches for it',
   incomplete: 'incomplete',
   damaged: 'damaged',
 };
 
+export interface Verdict {
+  level: number;
+  result: VerifyResult;
+  problem?: Problem | null;
+  problems?: Problem[];
+}
+
+/** What a verification found, in the words of `verify`. */
+export function verdictText({ level, result, problem = null, problems = [] }: Verdict): string {
+  const against = [problem, ...problems].find((known) => known !== null && !known.notice);
+  const words = result === 'unverified' && against ? `${safeName(against.code)} speaks against it` : results[result];
+  return `${words}, level ${level} ${levels[level] ?? ''}`.trim();
+}
+
 interface ShieldProps {
-  verified: { level: number; result: VerifyResult } | null;
+  verified: Verdict | null;
   word?: boolean; // the words beside the shield; else only for screen readers
 }
 
 /** A shield with the level of the deepest verification: blue passed, magenta ✕ damaged, gray not checked. */
 export function VerifyShield({ verified, word = false }: ShieldProps) {
-  const text = verified
-    ? `${results[verified.result]}, level ${verified.level} ${levels[verified.level] ?? ''}`.trim()
-    : 'not checked';
+  const text = verified ? verdictText(verified) : 'not checked';
   const look = !verified ? 'none' : verified.result === 'damaged' ? 'damaged' : passed(verified.result) ? 'passed' : 'part';
   return (
     <span class={`shield ${look}`} title={text}>
@@ -57,4 +70,4 @@ export function VerifyShield({ verified, word = false }: ShieldProps) {
   );
 }
 
-const passed = (result: VerifyResult) => result === 'verified' || result === 'consistent' || result === 'first_sight';
+export const passed = (result: VerifyResult) => result === 'verified' || result === 'consistent' || result === 'first_sight';

@@ -5,6 +5,7 @@ import { Name } from '../../components/Name';
 import { StateIcon, VerifyShield } from '../../components/StateIcon';
 import { age, bytes, exact, fullTime, percent, plural, roleText, safeName, secondsSince, unknown } from '../../format';
 import { now } from '../../state/store';
+import { checkedText } from './checked';
 
 interface Common {
   index: number; // for screen readers
@@ -70,8 +71,6 @@ export function FoldLine({ rows, from, to, ...common }: Common & { rows: Lineage
   const newest = rows[from]!;
   const oldest = rows[to - 1]!;
   const chain = rows.slice(from, to);
-  const levels = chain.map((row) => row.verified?.level ?? -1);
-  const least = Math.min(...levels);
   const anchor = oldest.kind === 'anchor' ? `chain of ${oldest.step}` : newest.surviving ? 'part of a chain' : 'overwritten';
   return (
     <tr class={lineClass('fold', common.active && 'active')} aria-rowindex={common.index} onClick={common.onClick}>
@@ -81,7 +80,7 @@ export function FoldLine({ rows, from, to, ...common }: Common & { rows: Lineage
         <span class="muted">{anchor}, epoch {newest.epoch}, {plural(chain.length, 'version')}</span>
       </td>
       <td class="number muted">{bytes(chain.reduce((sum, row) => sum + row.wire_bytes, 0))}</td>
-      <td class="muted" colSpan={3}>{least < 0 ? 'not all checked' : `all level ${least} or deeper`}</td>
+      <td class="muted" colSpan={3}>{checkedText(chain)}</td>
     </tr>
   );
 }

@@ -141,7 +141,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
         label="Verified steps" rows={report.steps} id={(row) => `${row.epoch}:${row.step}`} {...(report.steps.length > 20 ? { height: 420 } : {})}
         columns={[
           { id: 'step', head: 'step', number: true, cell: (r) => <Link to={runPage(run, 'steps', `${r.epoch}:${r.step}`)} keep={false}>{r.step}</Link>, key: (r) => r.step },
-          { id: 'result', head: 'result', cell: (r) => <VerifyShield verified={{ level: report.level, result: r.result }} word />, key: (r) => r.result },
+          { id: 'result', head: 'result', cell: (r) => <VerifyShield verified={{ ...r, level: report.level }} word />, key: (r) => r.result },
           { id: 'evidence', head: 'what vouches for it', cell: (r) => (r.coverage === null ? unknown : r.coverage.text) },
           { id: 'differs', head: 'differs from anchor', number: true, cell: (r) => count(r.anchor_differs_elems), key: (r) => r.anchor_differs_elems },
           { id: 'root', head: 'root', cell: (r) => <span class="mono">{r.root === null ? unknown : <Name text={r.root} limit={20} />}</span>, narrow: true },
