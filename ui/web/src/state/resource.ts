@@ -29,6 +29,13 @@ export function between(event: StreamEvent, run: string, epoch: number | null, a
   return step.step <= Math.max(a ?? b, b) && last >= Math.min(a ?? 0, b);
 }
 
+/** Whether such an event has come since `key` is shown. */
+export function useHeard(about: (event: StreamEvent) => boolean, key: string): boolean {
+  const [heard, setHeard] = useState<string | null>(null);
+  useEffect(() => listen((event) => about(event) && setHeard(key)), [key]);
+  return heard === key;
+}
+
 type State<T> = Omit<Resource<T>, 'retry'>;
 
 /** A refusal ends what was answered before; where nobody answers, or nobody who knows us, that stays. */

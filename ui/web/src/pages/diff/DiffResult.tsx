@@ -8,6 +8,7 @@ import { Settings } from '../../components/Settings';
 import { Table, type Column } from '../../components/Table';
 import { Tabs } from '../../components/Tabs';
 import { bytes, count, duration, exact, percent, percentQ, plural, rate, safeName, shape, unknown } from '../../format';
+import { between, useHeard } from '../../state/resource';
 import { Between } from './Between';
 import { norm, notFinite, reportOf, share } from './comparison';
 import { ExportMenu } from './ExportMenu';
@@ -56,6 +57,8 @@ interface Props {
 export function DiffResult({ pair, diff, again }: Props) {
   const [part, setPart] = useState<Part>('tensors');
   const open = useOpenBlocks(pair);
+  const changed = useHeard((event) => between(event, pair.runId, pair.epoch, pair.a, pair.b), `${pair.runId} ${pair.epoch} ${pair.a} ${pair.b} ${diff.seconds}`);
+  const before = changed && <p class="warn-text">⚠ A step from {pair.a} to {pair.b} changed or was checked since; what is shown is of before.</p>;
   const room = useRoom(400);
   const report = useMemo(() => reportOf(pair, diff), [diff]);
   const only = diff.only_in_a.length + diff.only_in_b.length;
@@ -66,6 +69,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <p class="equal-text">A and B are bit-identical</p>
         <p class="muted">{plural(diff.tensors_total, 'tensor')}, {exact(diff.elements_total)} elements, {speed}.</p>
         <Reads of={diff} />
+        {before}
         <button type="button" onClick={again}>Compare again</button>
       </div>
     );
@@ -92,6 +96,7 @@ export function DiffResult({ pair, diff, again }: Props) {
         <Between {...pair} />
         <Kpi label="Compared" value={{ value: bytes(diff.bytes_compared), unit: '' }} context={`in ${duration(diff.seconds)}, ${rate(diff.seconds > 0 ? diff.bytes_compared / diff.seconds : null)}`} />
       </dl>
+      {before}
       {nothing && <p class="warn-text">⚠ {diff.nothing_compared}</p>}
       {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}

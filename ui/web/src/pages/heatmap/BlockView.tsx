@@ -10,7 +10,7 @@ import { exact, percent, shape, unknown } from '../../format';
 import { setB, stepA, stepB } from '../../state/cursor';
 import { between, useResource, type Resource } from '../../state/resource';
 import { detail } from '../../state/store';
-import { epochNow, notCompared } from './place';
+import { epochNow, notCompared, useTensor } from './place';
 import { Trail } from './Trail';
 import { ValuesCard } from './ValuesCard';
 
@@ -25,6 +25,7 @@ export function BlockView({ runId, tensor }: Props) {
   const step = stepB.value;
   const versusA = pageParameter('versus') === 'a' && stepA.value !== null;
   const a = versusA ? stepA.value : null;
+  const known = useTensor(runId, epoch, tensor);
   const { data: blocks, error, retry } = useBlocks(runId, epoch, step, tensor, a);
   const go = (by: 1 | -1): void => {
     const { first_step, last_step } = detail.value ?? { first_step: null, last_step: null };
@@ -34,7 +35,7 @@ export function BlockView({ runId, tensor }: Props) {
 
   return (
     <div class="heat-page" onKeyDown={(event) => event.key === 'Backspace' && event.target === event.currentTarget && back()}>
-      <Trail tensor={blocks?.tensor ?? null} />
+      <Trail tensor={blocks?.tensor ?? known?.name ?? null} />
       {error && <RequestError error={error} retry={retry} />}
       {blocks === null ? !error && <Skeleton rows={12} /> : (
         <div class="block-view">

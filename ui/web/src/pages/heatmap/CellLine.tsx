@@ -20,11 +20,12 @@ interface Props {
 /** One line about a cell: from its code at once, exact once the server has answered. */
 export function CellLine({ runId, epoch, rev, model, spot }: Props) {
   const tensor = spot === null ? null : model.tensorAt(spot);
-  const cell = useCell(runId, epoch, rev, tensor?.id ?? null, spot?.column ?? null);
+  const answer = useCell(runId, epoch, rev, tensor?.id ?? null, spot?.column ?? null);
   if (spot === null || model.rows[spot.row] === undefined) {
     return <p class="cell-line muted">Click a cell or use the arrow keys; Enter opens the blocks of a tensor, 1 and 2 set A and B.</p>;
   }
   const step = model.columns[spot.column]!.step;
+  const cell = answer?.step === step ? answer : null; // the server may know of other columns by now
   return (
     <p class="cell-line">
       <strong><Name text={tensor?.name ?? model.rows[spot.row]!.label} /></strong>

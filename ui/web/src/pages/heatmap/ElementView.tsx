@@ -13,7 +13,7 @@ import { toast } from '../../components/Toast';
 import { exact, plural, unknown } from '../../format';
 import { stepA, stepB } from '../../state/cursor';
 import { between, useResource, type Resource } from '../../state/resource';
-import { epochNow, notCompared } from './place';
+import { epochNow, notCompared, useTensor } from './place';
 import { Trail } from './Trail';
 import { value } from './values';
 
@@ -49,15 +49,12 @@ export function ElementView({ runId, tensor, row, column }: Props) {
       `?row=${row}&col=${column}&rows=${SIDE}&cols=${SIDE}${a === null ? '' : `&a=${a}`}`;
   const window: Resource<ElementWindow> =
     useResource(path, ['step'], (event) => between(event, runId, epoch, a ?? window.data?.a ?? null, step));
-  const shapes = useResource<{ tensors: { id: number; shape: number[] }[] }>(
-    epoch === null ? null : `${runPath(runId, 'tensors')}?epoch=${epoch}`,
-  );
-  const dimensions = shapes.data?.tensors.find((entry) => entry.id === tensor)?.shape ?? null;
-  const size = dimensions === null ? null : matrixOf(dimensions);
+  const known = useTensor(runId, epoch, tensor);
+  const size = known === null ? null : matrixOf(known.shape);
 
   return (
     <div class="heat-page" onKeyDown={(event) => event.key === 'Backspace' && !isField(event.target) && setPageParameters({ at: null })}>
-      <Trail tensor={window.data?.tensor ?? null} elements={`rows from ${exact(row)}, columns from ${exact(column)}`} />
+      <Trail tensor={window.data?.tensor ?? known?.name ?? null} elements={`rows from ${exact(row)}, columns from ${exact(column)}`} />
       <Loaded from={window} rows={12}>
         {(data) => <Elements data={data} size={size} onlyChanged={onlyChanged} setOnlyChanged={setOnlyChanged} />}
       </Loaded>
