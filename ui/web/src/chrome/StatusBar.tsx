@@ -24,9 +24,9 @@ function StoreReadout() {
   );
 }
 
-/** "5+": there are more. Empty: none. */
+/** "5+": there are more. Empty: none. What cannot be rebuilt does not wait to be checked. */
 export function uncheckedText({ steps, next_cursor }: StepPage): string {
-  const left = steps.filter((step) => step.kind !== 'gap' && (step as Step).verified === null).length;
+  const left = steps.filter((step) => step.kind !== 'gap' && (step as Step).restorable && (step as Step).verified === null).length;
   return left === 0 && next_cursor === null ? '' : `${left}${next_cursor === null ? '' : '+'} not checked yet`;
 }
 

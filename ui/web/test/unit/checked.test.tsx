@@ -40,12 +40,12 @@ describe('a folded chain', () => {
 });
 
 describe('the number of versions', () => {
-  const step = (at: number, of: Verified | null) => ({ step: at, kind: 'delta', verified: of }) as Step;
+  const step = (at: number, of: Verified | null, restorable = true) => ({ step: at, kind: 'delta', verified: of, restorable }) as Step;
   const page = (steps: StepPage['steps'], next_cursor: string | null = null): StepPage => ({ rev: 1, epochs: [0], steps, next_cursor });
   it('that wait to be checked leaves out holes and what was checked, whatever was found', () => {
     const gap = { epoch: 0, step: 3, kind: 'gap', state: 'gap', last_step: 2699 } as const;
     expect(uncheckedText(page([step(2, verified('unverified')), gap, step(2700, null)]))).toBe('1 not checked yet');
-    expect(uncheckedText(page([step(2, verified('damaged')), gap]))).toBe('');
+    expect(uncheckedText(page([step(2, verified('damaged')), gap, step(2701, null, false)]))).toBe('');
     expect(uncheckedText(page([step(2, null)], '0:2'))).toBe('1+ not checked yet');
   });
   it('between two steps is one of versions', () => {
