@@ -37,6 +37,20 @@ public:
         m_versions.back().failure = Error { Code::Truncated, "it is cut short", {}, {}, {} };
         return *this;
     }
+    /// The version added last is there complete, too.
+    Published& alsoComplete(std::uint64_t bytes, std::string mirror = {})
+    {
+        IndexedObjects& version = m_versions.back();
+        VersionObjects form = objects(version.objects.step, bytes);
+        form.name = mirror + "/full_" + form.name;
+        form.objects[0].key = form.name;
+        form.mirror = std::move(mirror);
+        version.objects.otherForms.push_back(std::move(form));
+        OtherForm read;
+        read.summary = summary(true);
+        version.otherForms.push_back(std::move(read));
+        return *this;
+    }
     /// Elements that the delta added last changed, of 400.
     Published& changed(std::uint64_t elements)
     {
@@ -79,14 +93,18 @@ private:
             version.name, bytes, fmt::format("id{}", step), Begin + step * m_secondsPerStep * Second, false, {} } };
         return version;
     }
-    Published& add(std::int64_t step, std::uint64_t bytes, bool full)
+    static VersionSummary summary(bool full)
     {
         VersionSummary summary;
         summary.full = full;
         summary.tensors = full ? 4 : 2;
         summary.storedElements = full ? 400 : 10;
         summary.countsKnown = true;
-        m_versions.push_back(IndexedObjects { objects(step, bytes), std::move(summary), {}, {} });
+        return summary;
+    }
+    Published& add(std::int64_t step, std::uint64_t bytes, bool full)
+    {
+        m_versions.push_back(IndexedObjects { objects(step, bytes), summary(full), {}, {} });
         return *this;
     }
 
@@ -186,6 +204,57 @@ TEST(CostInputs, AMissingStepDoesNotStretchTheInterval)
 {
     const CostInputs inputs = costInputsOf(Published().anchor(1, 1000).delta(2, 100).delta(9, 100).build());
     EXPECT_EQ(inputs.secondsPerStep, 30.0);
+}
+
+TEST(CostInputs, CountEveryFormThatThePublisherWrote)
+{
+    Published run;
+    run.anchor(1, 1000).delta(2, 100).delta(3, 100).delta(4, 100).alsoComplete(1200).delta(5, 100);
+    const CostInputs inputs = costInputsOf(run.build());
+    EXPECT_EQ(inputs.versions, 5U);
+    EXPECT_EQ(inputs.anchors, 2U);
+    EXPECT_EQ(inputs.deltas, 4U);
+    EXPECT_EQ(inputs.versionBytes, (1000 + 4 * 100 + 1200) / 5.0);
+    EXPECT_EQ(inputs.versionRequests, 2 * 6 / 5.0);
+    EXPECT_EQ(inputs.deltaBytes, 100.0);
+    EXPECT_EQ(inputs.fullBytes, 1200U);
+    EXPECT_EQ(inputs.cadence, 3U);
+}
+
+TEST(CostInputs, CountNoCopyInAMirror)
+{
+    Published run;
+    run.anchor(1, 1000).delta(2, 100).delta(3, 100).delta(4, 100).alsoComplete(1200, "/mirror").delta(5, 100);
+    const CostInputs inputs = costInputsOf(run.build());
+    EXPECT_EQ(inputs.anchors, 1U);
+    EXPECT_EQ(inputs.versionBytes, 1400 / 5.0);
+    EXPECT_EQ(inputs.fullBytes, 1000U);
+    EXPECT_EQ(inputs.cadence, std::nullopt);
+}
+
+TEST(CostInputs, TwoCompleteStatesThatARunBeginsWithAreNoCadence)
+{
+    EXPECT_EQ(costInputsOf(Published().anchor(1, 1000).anchor(2, 1000).delta(3, 100).delta(4, 100).build()).cadence,
+              std::nullopt);
+    Published later;
+    later.anchor(1, 1000).anchor(2, 1000).delta(3, 100).delta(4, 100).anchor(5, 1000).delta(6, 100);
+    EXPECT_EQ(costInputsOf(later.build()).cadence, 3U);
+}
+
+TEST(CostInputs, ARunOfCompleteStatesAloneHasACadenceOfOne)
+{
+    EXPECT_EQ(costInputsOf(Published().anchor(1, 1000).anchor(2, 1000).build()).cadence, 1U);
+    EXPECT_EQ(costInputsOf(Published().anchor(1, 1000).anchor(2, 1000).anchor(3, 1000).build()).cadence, 1U);
+}
+
+TEST(Cost, OfARunThatNobodyCanReadSaysNothingOfItsVersions)
+{
+    CostInputs inputs;
+    inputs.standAlone = true;
+    inputs.broken = 2;
+    EXPECT_EQ(adviseCost(inputs, {}).recommendation.find("No version of this run can be read"), 0U);
+    inputs.versions = 1;
+    EXPECT_EQ(adviseCost(inputs, {}).recommendation.find("Every version of this layout is complete"), 0U);
 }
 
 // --- report ----------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ RunView makeRunView(const Run& run)
     const Planner planner(run);
     for (const Version& version : run.versions) {
         view.epochs[static_cast<std::size_t>(version.epoch)].steps.push_back(makeStepView(run, version, planner));
-        view.wireBytes += version.objects.wireBytes();
+        view.wireBytes += publishedBytes(version.objects);
         const std::vector<ProblemView> problems = problemViews(version.problems);
         const bool inherits =
             version.obstacle && &run.versions[version.obstacleAt] != &version; // the first of its problems

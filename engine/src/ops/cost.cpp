@@ -37,14 +37,38 @@ bool isWhole(const Version& version)
     return version.state == VersionState::Complete || version.state == VersionState::Noop;
 }
 
-/// The newest complete anchor, of the newest epoch that has one.
-const Version* newestAnchor(const Run& run)
+/// The first form of a kind among those that the publisher wrote; null: none.
+const VersionObjects* publishedForm(const Version& version, VersionKind kind)
 {
-    for (auto version = run.versions.rbegin(); version != run.versions.rend(); ++version) {
-        if (version->kind == VersionKind::Anchor && isWhole(*version))
-            return &*version;
+    for (std::size_t form = 0; form < version.forms(); ++form) {
+        const VersionObjects& objects = version.objectsOf(form);
+        const bool counts = form == 0 || (version.summaryOf(form) && objects.mirror.empty());
+        if (counts && version.kindOf(form) == kind)
+            return &objects;
     }
     return nullptr;
+}
+
+/// The newest complete state that was published, of the newest epoch that has one.
+const VersionObjects* newestComplete(const Run& run)
+{
+    for (auto version = run.versions.rbegin(); version != run.versions.rend(); ++version) {
+        if (const VersionObjects* complete = publishedForm(*version, VersionKind::Anchor);
+            complete && isWhole(*version))
+            return complete;
+    }
+    return nullptr;
+}
+
+/// The usual number of versions from one complete state to the next. `complete`: places of those among `versions`.
+std::optional<std::uint64_t> cadenceOf(const std::vector<std::uint64_t>& complete, std::uint64_t versions)
+{
+    // A writer may begin with two complete states in a row. That tells nothing where more versions follow.
+    const bool beginsTwice = complete.size() > 1 && complete[0] == 0 && complete[1] == 1 && versions > 2;
+    std::vector<std::uint64_t> intervals;
+    for (std::size_t i = beginsTwice ? 2 : 1; i < complete.size(); ++i)
+        intervals.push_back(complete[i] - complete[i - 1]);
+    return lowerMedian(std::move(intervals));
 }
 
 std::optional<double> changedFractionOf(const Run& run, const Version& version)
@@ -84,6 +108,14 @@ double requestsOf(const VersionObjects& version)
     double requests = 0;
     for (const ObjectInfo& object : version.objects)
         requests += 1 + std::ceil(static_cast<double>(object.sizeBytes) / WindowBytes);
+    return requests;
+}
+
+double publishedRequests(const VersionObjects& version)
+{
+    double requests = requestsOf(version);
+    for (const VersionObjects& form : version.otherForms)
+        requests += form.mirror.empty() ? requestsOf(form) : 0;
     return requests;
 }
 
@@ -129,6 +161,8 @@ CadenceRow cadenceRow(const CostReport& report, const CadenceModel& model, std::
 std::string whatIsMissing(const CostReport& report)
 {
     const CostInputs& inputs = report.inputs;
+    if (inputs.standAlone && inputs.versions == 0 && inputs.broken > 0)
+        return "No version of this run can be read, so nothing is known of what it costs.";
     if (inputs.standAlone)
         return "Every version of this layout is complete, so there is no cadence to choose.";
     if (!inputs.fullBytes && inputs.baseOutside)
@@ -195,6 +229,14 @@ Result<void> CostOptions::check() const
     return inside("learning rate", learningRate, 1e-15, 1);
 }
 
+std::uint64_t publishedBytes(const VersionObjects& version)
+{
+    std::uint64_t bytes = version.wireBytes();
+    for (const VersionObjects& form : version.otherForms)
+        bytes += form.mirror.empty() ? form.wireBytes() : 0;
+    return bytes;
+}
+
 CostInputs costInputsOf(const Run& run)
 {
     CostInputs inputs;
@@ -207,8 +249,7 @@ CostInputs costInputsOf(const Run& run)
     double deltaRequests = 0;
     std::vector<double> intervals;
     std::vector<double> fractions;
-    std::vector<std::uint64_t> cadences;
-    std::optional<std::uint64_t> anchorAt;
+    std::vector<std::uint64_t> complete;
     const Version* before = nullptr;
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Version& version = run.versions[i];
@@ -218,20 +259,19 @@ CostInputs costInputsOf(const Run& run)
             ++inputs.broken;
         if (!isWhole(version))
             continue;
-        bytes += version.objects.wireBytes();
-        requests += requestsOf(version.objects);
+        bytes += publishedBytes(version.objects);
+        requests += publishedRequests(version.objects);
         if (before && !version.acrossGap)
             intervals.push_back(static_cast<double>(version.objects.publishedUs() - before->objects.publishedUs())
                                 / 1e6);
-        if (version.kind == VersionKind::Anchor) {
-            if (anchorAt)
-                cadences.push_back(inputs.versions - *anchorAt);
-            anchorAt = inputs.versions;
-            ++inputs.anchors;
-        } else if (version.kind == VersionKind::Delta) {
+        if (publishedForm(version, VersionKind::Anchor))
+            complete.push_back(inputs.versions);
+        if (const VersionObjects* delta = publishedForm(version, VersionKind::Delta)) {
             ++inputs.deltas;
-            deltaBytes += version.objects.wireBytes();
-            deltaRequests += requestsOf(version.objects);
+            deltaBytes += delta->wireBytes();
+            deltaRequests += requestsOf(*delta);
+        }
+        if (version.kind == VersionKind::Delta) {
             if (const std::optional<double> fraction = changedFractionOf(run, version);
                 fraction && !restoredVersion(run, i))
                 fractions.push_back(*fraction);
@@ -239,15 +279,16 @@ CostInputs costInputsOf(const Run& run)
         ++inputs.versions;
         before = &version;
     }
+    inputs.anchors = complete.size();
     inputs.versionBytes = mean(bytes, inputs.versions);
     inputs.deltaBytes = mean(deltaBytes, inputs.deltas);
     if (inputs.versions > 0)
         inputs.versionRequests = requests / static_cast<double>(inputs.versions);
     if (inputs.deltas > 0)
         inputs.deltaRequests = deltaRequests / static_cast<double>(inputs.deltas);
-    if (const Version* anchor = newestAnchor(run)) {
-        inputs.fullBytes = anchor->objects.wireBytes();
-        inputs.fullRequests = requestsOf(anchor->objects);
+    if (const VersionObjects* full = newestComplete(run)) {
+        inputs.fullBytes = full->wireBytes();
+        inputs.fullRequests = requestsOf(*full);
     } else if (run.base) {
         inputs.fullBytes = run.base->objects.wireBytes();
         inputs.fullRequests = requestsOf(run.base->objects);
@@ -256,7 +297,7 @@ CostInputs costInputsOf(const Run& run)
     inputs.secondsPerStep = lowerMedian(std::move(intervals));
     if (inputs.secondsPerStep && *inputs.secondsPerStep < 1)
         inputs.secondsPerStep.reset();
-    inputs.cadence = lowerMedian(std::move(cadences));
+    inputs.cadence = cadenceOf(complete, inputs.versions);
     inputs.replayedDeltas = fractions.size();
     inputs.changedFraction = lowerMedian(std::move(fractions));
     if (const Version* latest = run.latest()) {

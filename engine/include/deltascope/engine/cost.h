@@ -32,19 +32,20 @@ struct CostOptions {
 struct CostInputs {
     int epoch = 0;
     std::uint64_t versions = 0;
-    std::uint64_t anchors = 0; ///< complete ones
-    std::uint64_t deltas = 0;
+    std::uint64_t anchors = 0; ///< versions that were published complete, also beside a delta
+    std::uint64_t deltas = 0; ///< versions that were published as a delta, also beside a complete form
     std::uint64_t broken = 0; ///< versions that are left out because they cannot be read, or are proven damaged
-    std::optional<double> versionBytes; ///< mean over all versions, as they were published
+    std::optional<double> versionBytes; ///< mean over all versions, as they were published: see publishedBytes()
     std::optional<double> deltaBytes; ///< mean over deltas
-    /// The newest complete anchor of this epoch, else of an earlier one, else the external base.
+    /// The newest complete state of this epoch, else of an earlier one, else the external base.
     std::optional<std::uint64_t> fullBytes;
     bool fullIsBase = false; ///< fullBytes is that of the external base
     bool baseOutside = false; ///< the layout has no anchors: a chain is cut by a new external base
     bool standAlone = false; ///< every version is complete by the layout's rules
     /// Between one version and the next, lower median; nothing below a second, where times are those of a copy.
     std::optional<double> secondsPerStep;
-    std::optional<std::uint64_t> cadence; ///< versions from one complete anchor to the next, lower median
+    /// Versions from one complete state to the next, lower median. Two in a row that a run begins with do not count.
+    std::optional<std::uint64_t> cadence;
     std::optional<double> changedFraction; ///< of the whole model, lower median over the deltas that were replayed
     std::uint64_t replayedDeltas = 0; ///< that changedFraction is the median of
     std::optional<std::uint64_t> restoreBytes; ///< what rebuilding the newest restorable step reads
@@ -58,6 +59,9 @@ struct CostInputs {
     std::optional<double> fullRequests;
 };
 CostInputs costInputsOf(const Run& run);
+
+/// Bytes of all forms of a version that its publisher wrote: without those that mirrors hold beside them.
+std::uint64_t publishedBytes(const VersionObjects& version);
 
 // --- cadence ---------------------------------------------------------------------------------------------------------
 
