@@ -3,6 +3,7 @@
 #include "audit/first_state.h"
 #include "audit/tensor_drift.h"
 #include "deltascope/engine/hash_tree.h"
+#include "lineage/base_first.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -274,9 +275,13 @@ std::uint32_t ReplayAudit::digestsChecked() const noexcept
 Result<void> ReplayAudit::checkDigests(bool externalBase) const
 {
     for (std::size_t i = 0; i < m_links.size(); ++i) {
-        if (m_links[i].digestsFailed > 0)
-            return fail(
-                digestFailure(factsOf(i, VersionKind::Delta, 0), m_chain.links()[i]->objects, externalBase && i == 1));
+        if (m_links[i].digestsFailed == 0)
+            continue;
+        Error failure =
+            digestFailure(factsOf(i, VersionKind::Delta, 0), m_chain.links()[i]->objects, externalBase && i == 1);
+        if (failure.code == Code::Digest && externalBase)
+            failure.action = BaseFirst;
+        return fail(std::move(failure));
     }
     return {};
 }

@@ -44,7 +44,8 @@ constexpr Meaning meaningOf(Code code) noexcept
         };
     case Code::Digest:
         return { "DS-DIGEST",
-                 "Fetch the object again, for its bytes were damaged or replaced; verify names the affected tensors." };
+                 "Fetch the object again, for its bytes were damaged or replaced; where tensors are compared, verify "
+                 "names the first that fails and says how many do." };
     case Code::ChainGap:
         return {
             "DS-CHAIN-GAP",
@@ -122,7 +123,8 @@ constexpr Meaning meaningOf(Code code) noexcept
         return { "DS-STRAY", "Remove the object if nothing else needs it; no version here does." };
     case Code::Unsupported:
         return { "DS-UNSUPPORTED",
-                 "Use a newer version of this program, or copy the objects to a local folder and open that." };
+                 "Use a newer version of this program if one can do this; where a store or server cannot, copy the "
+                 "objects to a local folder and open that." };
     case Code::Unlisted:
         return { "DS-UNLISTED",
                  "Nothing to do if readers take whole files, as most do; else have the index written again." };

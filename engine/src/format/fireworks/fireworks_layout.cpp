@@ -46,7 +46,8 @@ Result<VersionIndex> FireworksLayout::index(const ObjectStore&, const VersionObj
 {
     return fail(Code::Unsupported,
                 "unsupported encoding arc_v2: its bytes are not published, so names, times and sizes are all there is",
-                version.name);
+                version.name,
+                "Ask who publishes the run for complete checkpoints; log shows what can be known of these.");
 }
 
 Result<std::unique_ptr<PatchStream>> FireworksLayout::open(const ObjectStore&, const VersionObjects& version,
