@@ -223,6 +223,22 @@ TEST(SlimeV2Writer, RefusesAScalarThatChanged)
     }
 }
 
+TEST(SlimeV2Writer, SuggestsTrlV2OnlyForAScalarThatItCarries)
+{
+    const auto refusal = [](const TensorInfo& scalar, std::string_view then) {
+        Model before, after;
+        addTensor(before, scalar, fromHex(std::string(then.size(), '0')));
+        addTensor(after, scalar, fromHex(then));
+        Source source;
+        return errorOf(publish(source, before, after, optionsOf(Encodings[0])));
+    };
+    const Error bf16 = refusal(tensor("scalar", {}), "813f");
+    EXPECT_NE(bf16.remedyText().find("publish as trl-v2"), std::string_view::npos) << bf16.remedyText();
+    const Error f32 = refusal(tensor("scalar", {}, Dtype::F32), "0000813f");
+    EXPECT_NE(f32.text.find("F32"), std::string::npos) << f32.text;
+    EXPECT_EQ(f32.remedyText().find("publish as"), std::string_view::npos) << f32.remedyText();
+}
+
 TEST(SlimeV2Writer, OverwriteRefusesTensorsAbove4GiB)
 {
     const std::uint32_t position = 1;

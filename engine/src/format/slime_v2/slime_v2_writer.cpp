@@ -75,10 +75,13 @@ public:
             return {};
         if (m_tensor.shape.empty()) {
             return fail(Code::Unsupported,
-                        fmt::format("{} changed and is a scalar: slime-v2 cannot carry it (its readers and writers see "
-                                    "tensors as bytes, which needs a dimension)",
-                                    quoteName(m_tensor.name)),
-                        {}, "Publish as trl-v2 if it is BF16, or give the tensor the shape [1].");
+                        fmt::format("{} changed and is {}, a scalar: slime-v2 cannot carry it (its readers and writers "
+                                    "see tensors as bytes, which needs a dimension)",
+                                    quoteName(m_tensor.name), describe(m_tensor)),
+                        {},
+                        m_tensor.dtype == Dtype::BF16
+                            ? "Give the tensor the shape [1], or publish as trl-v2 if all that changes is BF16."
+                            : "Give the tensor the shape [1]; trl-v2 carries changes of BF16 tensors only.");
         }
         return addChanged(begin, block);
     }

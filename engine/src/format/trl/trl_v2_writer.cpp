@@ -114,7 +114,10 @@ private:
             return fail(Code::Unsupported,
                         fmt::format("{} changed and is {}: trl-v2 carries changes of BF16 tensors only",
                                     quoteName(m_tensor.name), describe(m_tensor)),
-                        {}, "Publish as slime-v2, which carries every element type.");
+                        {},
+                        m_tensor.shape.empty() ? "Give the tensor the shape [1] and publish as slime-v2, which carries "
+                                                 "every element type, and no scalars."
+                                               : "Publish as slime-v2, which carries every element type.");
         }
         const std::uint64_t last = changes.firstElement + changes.positions.back();
         if (last > LargestPosition) {
