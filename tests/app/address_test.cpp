@@ -194,6 +194,16 @@ TEST(AddressVersion, AMissingStepNamesTheNearestOne)
     EXPECT_NE(version.error().text.find("nearest is step 12"), std::string::npos) << version.error().text;
 }
 
+TEST(AddressVersion, AStepThatIsUnfinishedSaysSo)
+{
+    auto run = runOf({ { 0, 1, VersionKind::Anchor }, { 0, 5 } });
+    run.problems = { Error { Code::Unfinished, "data files without .metadata", "step-7", 7, "wait" },
+                     Error { Code::PartialAnchor, "the first full version is gone", "step-8", 8, {} } };
+    EXPECT_EQ(named(run, "7"), "DS-UNFINISHED");
+    EXPECT_EQ(named(run, "8"), "DS-NOT-FOUND");
+    EXPECT_EQ(named(run, "5"), "0:5");
+}
+
 TEST(AddressVersion, AStepInAGapSaysSo)
 {
     auto run = runOf({ { 0, 1, VersionKind::Anchor }, { 0, 5 } });

@@ -1,5 +1,6 @@
 #include "deltascope/engine/lineage.h"
 
+#include "lineage/base_first.h"
 #include "run_steps.h"
 #include "support/memory_store.h"
 #include "support/times.h"
@@ -95,6 +96,14 @@ public:
     RunOf& unreadable(std::int64_t step, Code code)
     {
         m_versions.push_back(IndexedObjects { objects(step), {}, Error { code, "the header is bad", {}, {}, {} }, {} });
+        return *this;
+    }
+    /// Another form of the version added last, which lacks something.
+    RunOf& unreadableForm()
+    {
+        IndexedObjects& version = m_versions.back();
+        version.objects.otherForms.push_back(objects(version.objects.step));
+        version.otherForms.emplace_back().failure = Error { Code::Unfinished, "it lacks a file", {}, {}, {} };
         return *this;
     }
     /// Of the version added last.
@@ -481,22 +490,65 @@ TEST(LineageExternalBase, DigestsThatMostlyFailOnItSpeakAgainstIt)
     EXPECT_EQ(step(run, 2).obstacle->code, Code::BaseMismatch);
 }
 
-TEST(LineageExternalBase, OneFailingDigestOfManySpeaksAgainstTheDelta)
+TEST(Lineage, AnUnfinishedStepThatIsNoVersionIsAProblemOfTheRun)
 {
-    auto run = RunOf({ .needsExternalBase = true }).withBase().deltaOn(1, 0).build();
+    auto run = RunOf({ .standAlone = true }).anchor(1).anchor(2).build();
+    step(run, 2).objects.notes = { Error { Code::Unfinished, "cut short", "step-3", 3, {} },
+                                   Error { Code::Unfinished, "cut short", "step_2", 2, {} } };
+    assess(run);
+    ASSERT_EQ(layout_test::countNotes(run.problems, Code::Unfinished), 1U);
+    EXPECT_EQ(run.problems[0].step, 3);
+    ASSERT_EQ(layout_test::countNotes(step(run, 2).problems, Code::Unfinished), 1U);
+    EXPECT_EQ(step(run, 2).problems[0].where, "step_2");
+}
+
+TEST(Lineage, AnUnreadableFormOfACheckpointIsNoDelta)
+{
+    auto run = RunOf({ .standAlone = true }).anchor(1).unreadableForm().build();
+    EXPECT_EQ(step(run, 1).kindOf(1), VersionKind::Anchor);
+    EXPECT_EQ(step(run, 1).otherForms[0].obstacle->code, Code::Unfinished);
+    run = RunOf().anchor(1).delta(2).unreadableForm().build();
+    EXPECT_EQ(step(run, 2).kindOf(1), VersionKind::Delta) << "of other layouts nothing tells";
+}
+
+VersionFacts oneFailedDigestOfNine()
+{
     VersionFacts facts;
     facts.digestsChecked = 9;
     facts.digestsFailed = 1;
     facts.firstFailedTensor = "model.w";
     facts.expectedDigest = "aa";
     facts.actualDigest = "bb";
-    step(run, 1).facts = facts;
+    return facts;
+}
+
+TEST(LineageExternalBase, OneFailingDigestOfManySpeaksAgainstBaseAndDelta)
+{
+    auto run = RunOf({ .needsExternalBase = true }).withBase().deltaOn(1, 0).deltaOn(2, 1).build();
+    step(run, 1).facts = oneFailedDigestOfNine();
     assess(run);
     const Error& obstacle = *step(run, 1).obstacle;
     EXPECT_EQ(obstacle.code, Code::Digest);
-    for (const char* part : { "model.w", "aa", "bb" })
+    for (const char* part : { "model.w", "aa", "bb", "the base checkpoint, the delta or the record is wrong" })
         EXPECT_NE(obstacle.text.find(part), std::string::npos) << obstacle.text;
+    EXPECT_EQ(obstacle.remedyText(), BaseFirst);
     EXPECT_EQ(step(run, 1).state, VersionState::Broken);
+
+    step(run, 1).facts = VersionFacts();
+    step(run, 2).facts = oneFailedDigestOfNine();
+    assess(run);
+    EXPECT_EQ(obstructed(run), Steps({ 2 }));
+    EXPECT_EQ(step(run, 2).obstacle->remedyText(), BaseFirst) << "a tensor that step 1 left alone is that of the base";
+}
+
+TEST(LineageExternalBase, IsNotSuspectedBehindAnAnchor)
+{
+    auto run = RunOf().anchor(1).delta(2).build();
+    step(run, 2).facts = oneFailedDigestOfNine();
+    assess(run);
+    const Error& obstacle = *step(run, 2).obstacle;
+    EXPECT_EQ(obstacle.text.find("base checkpoint"), std::string::npos) << obstacle.text;
+    EXPECT_EQ(obstacle.remedyText(), remedy(Code::Digest));
 }
 
 TEST(LineageExternalBase, FailingDigestsBehindABrokenStepSayNothingNew)

@@ -74,6 +74,10 @@ Result<const Version*> findStep(const Run& run, const StepName& name)
         if (gone.step == name.step && !gone.ofEarlierRun && name.epoch.value_or(gone.epoch) == gone.epoch)
             return fail(Code::Vanished, fmt::format("step {} was here and is gone", name.step), gone.name);
     }
+    for (const Error& problem : run.problems) {
+        if (problem.code == Code::Unfinished && problem.step == name.step && !name.epoch)
+            return fail(problem);
+    }
     for (const Gap& gap : run.gaps) {
         if (name.step >= gap.first && name.step <= gap.last && (!name.epoch || *name.epoch == gap.epoch)) {
             Error error { Code::ChainGap, fmt::format("step {} has no object: an empty step or a lost file", name.step),

@@ -1,4 +1,5 @@
 #include "format/common/quote_name.h"
+#include "lineage/base_first.h"
 #include "lineage/claims.h"
 #include "lineage/drift.h"
 #include "lineage/forks.h"
@@ -118,6 +119,14 @@ std::string baseInWords(const Version& version)
     const bool isKnownById = version.summary && version.summary->baseById != BaseById::Declared;
     return isKnownById ? "version " + quoteName(version.summary->baseId)
                        : fmt::format("step {}", version.baseStep.value_or(0));
+}
+
+bool beginsOnExternalBase(const Run& run, const Version& version)
+{
+    const Version* first = &version;
+    while (first->base)
+        first = &run.versions[*first->base];
+    return first->onExternalBase;
 }
 
 /// Why a delta cannot be used although its own objects are sound: something that it builds on.
@@ -354,7 +363,12 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
     version.farFromReplay = false;
     version.lossy = version.kind == VersionKind::Delta
         && ((version.summary && version.summary->lossy) || (version.base && run.versions[*version.base].lossy));
-    version.problems = version.objects.notes;
+    version.problems.clear();
+    for (const Error& note : version.objects.notes) {
+        const bool isOfNoVersion =
+            note.code == Code::Unfinished && note.step.value_or(version.step()) != version.step();
+        (isOfNoVersion ? run.problems : version.problems).push_back(note);
+    }
     version.state = VersionState::Complete;
 
     if (version.beingWritten) {
@@ -418,6 +432,8 @@ void assessVersion(Run& run, std::size_t self, const VersionSummary* reference, 
         if (!version.obstacle && version.facts && version.facts->digestsFailed > 0 && !otherBase) {
             version.state = VersionState::Broken;
             version.obstacle = digestFailure(*version.facts, version.objects, version.onExternalBase);
+            if (version.obstacle->code == Code::Digest && beginsOnExternalBase(run, version))
+                version.obstacle->action = BaseFirst;
         }
         if (!version.obstacle && version.facts && !hasRecordedRoot(*version.facts)) {
             version.state = VersionState::Broken;
@@ -528,11 +544,12 @@ Error digestFailure(const VersionFacts& facts, const VersionObjects& version, bo
             {}
         };
     return Error { Code::Digest,
-                   fmt::format(
-                       "{} has digest {} behind step {}, its publisher recorded {}: the delta, the state before or the "
-                       "record is wrong ({} of {} tensors fail)",
-                       facts.firstFailedTensor, facts.actualDigest, version.step, facts.expectedDigest,
-                       facts.digestsFailed, facts.digestsChecked),
+                   fmt::format("{} has digest {} behind step {}, its publisher recorded {}: {} is wrong ({} of {} "
+                               "tensors fail)",
+                               facts.firstFailedTensor, facts.actualDigest, version.step, facts.expectedDigest,
+                               onExternalBase ? "the base checkpoint, the delta or the record"
+                                              : "the delta, the state before or the record",
+                               facts.digestsFailed, facts.digestsChecked),
                    version.name,
                    version.step,
                    {} };

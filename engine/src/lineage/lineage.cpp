@@ -327,8 +327,9 @@ void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::o
                const std::set<std::string_view>& anchorNames)
 {
     Version& version = run.versions[at];
+    const bool standsAlone = run.layout->standAlone();
     const bool isUnreadAnchor =
-        version.failure && (run.layout->standAlone() || anchorNames.contains(nameBeforeNumber(version.objects.name)));
+        version.failure && (standsAlone || anchorNames.contains(nameBeforeNumber(version.objects.name)));
     version.kind = isUnreadAnchor ? VersionKind::Anchor : kindOf(run, version.summary, reference);
     if (version.kind != VersionKind::Anchor) {
         const BaseLink link = linkOf(run, at, version.summary, previous);
@@ -338,7 +339,7 @@ void linkForms(Run& run, std::size_t at, const VersionSummary* reference, std::o
         version.acrossGap = link.acrossGap;
     }
     for (OtherForm& form : version.otherForms) {
-        form.kind = kindOf(run, form.summary, reference);
+        form.kind = form.failure && standsAlone ? VersionKind::Anchor : kindOf(run, form.summary, reference);
         if (!form.summary || form.isComplete())
             continue;
         const BaseLink link = linkOf(run, at, form.summary, previous);
