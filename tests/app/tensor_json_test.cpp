@@ -222,6 +222,50 @@ TEST_F(TensorJobs, EveryViewNamesRewrittenObjectsOnce)
         EXPECT_EQ(reads.rewritten, std::vector<std::string> { key });
 }
 
+class BesideRewritten : public TensorJobs {
+protected:
+    /// Anchors at steps 1 and 2, the first one rewritten since it was verified.
+    BesideRewritten()
+    {
+        viewOf<VerifyView>(service->verify({ trl.source(), {}, 3 }));
+        const std::string key = "anchors/step_000001.safetensors";
+        trl.damage(key, std::filesystem::file_size(trl.file(key)) - 1);
+    }
+    TensorRequest at(const std::string& version, const std::string& against = {}) const
+    {
+        return { { trl.source(), version }, against, BucketCopy::Tensor };
+    }
+
+    BucketCopy trl { "trl-v1.2" };
+};
+
+TEST_F(BesideRewritten, ValuesAreTold)
+{
+    const auto view = viewOf<StatisticsView>(service->statistics(at("2")));
+    EXPECT_FALSE(view->a || view->moved);
+    ASSERT_EQ(view->reads.notices.size(), 1U);
+    EXPECT_EQ(view->reads.notices[0].code, "DS-REWRITTEN");
+    EXPECT_EQ(view->reads.notices[0].text.find("not compared with step 1: "), 0U) << view->reads.notices[0].text;
+    EXPECT_TRUE(viewOf<StatisticsView>(service->statistics(at("3")))->moved);
+    EXPECT_EQ(errorOf(service->statistics(at("1"))).code, Code::Rewritten);
+    EXPECT_EQ(errorOf(service->statistics(at("2", "1"))).code, Code::Rewritten) << "what was asked for";
+}
+
+TEST_F(BesideRewritten, HistoriesListTheStep)
+{
+    const auto history = viewOf<StatisticsHistoryView>(service->statisticsHistory(at("3"), 5));
+    EXPECT_EQ(history->steps.size(), 2U);
+    const auto firsts = viewOf<TensorFirstsView>(service->tensorFirsts(at("3")));
+    EXPECT_FALSE(firsts->changed.certain);
+    for (const auto& unread : { history->unread, firsts->unread }) {
+        ASSERT_EQ(unread.size(), 1U);
+        EXPECT_EQ(unread[0].first, 1);
+        EXPECT_EQ(unread[0].last, 1);
+    }
+    EXPECT_EQ(errorOf(service->statisticsHistory(at("1"), 5)).code, Code::Rewritten);
+    EXPECT_EQ(errorOf(service->tensorFirsts(at("1"))).code, Code::Rewritten);
+}
+
 // --- errors ----------------------------------------------------------------------------------------------------------
 
 TEST_F(TensorJobs, ATensorThatIsNotThereIsNotFound)

@@ -6,6 +6,7 @@
 #include "view/make_views.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -17,11 +18,13 @@ constexpr std::uint32_t MostSteps = 50; ///< each holds counts of its own in mem
 
 bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.shape == b.shape; }
 
-}
+/// Whether an error says why one step cannot tell the values of a tensor, and nothing of other steps.
+bool isOfStep(const Error& error) { return speaksOfAnObject(error.code) || error.code == Code::Rewritten; }
 
-Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
+/// The values of a tensor, compared with those of the state before where both have it in the same form.
+Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, const StatePair& pair,
+                                    TaskContext& task)
 {
-    DS_TRY(const StatePair pair, planPair(bench, request, task));
     DS_TRY(const OpenPair open, openPair(bench, pair, task));
     const PathState* const now = open.now.get();
     const PathState* const before = open.before.get(); // null: there is none
@@ -33,6 +36,23 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
                    { now, before }, task));
     StatisticsView view = makeStatisticsView(pair.version->step(), pair.beforeStep, statistics);
     view.reads = makeReadsView({ compared ? before : nullptr, now });
+    return view;
+}
+
+}
+
+Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
+{
+    DS_TRY(StatePair pair, planPair(bench, request, task));
+    Result<StatisticsView> view = statisticsOf(bench, request, pair, task);
+    if (view || !pair.beforePlan || !request.against.empty() || !isOfStep(view.error()))
+        return view;
+    Error why = std::move(view.error());
+    why.text = fmt::format("not compared with step {}: {}", pair.beforeStep.value_or(0), why.text);
+    pair.beforePlan.reset();
+    view = statisticsOf(bench, request, pair, task);
+    if (view)
+        view->reads.notices.push_back(problemView(why));
     return view;
 }
 
@@ -51,9 +71,7 @@ public:
     {
         for (const Stretch& stretch : stretchesOf(m_pair.run, *m_pair.version, steps)) {
             const Result<void> outcome = readStretch(bench, stretch, task);
-            const bool isOfTensor =
-                !outcome && (outcome.error().code == Code::NotFound || outcome.error().code == Code::Unsupported);
-            if (!outcome && (!isOfTensor || stretch.links.rbegin()->second == m_pair.version))
+            if (!outcome && (!isOfStep(outcome.error()) || stretch.links.rbegin()->second == m_pair.version))
                 return outcome;
             for (const auto& [link, version] : stretch.links)
                 m_why.try_emplace(version, outcome ? OtherForm : reasonOf(outcome.error()));
@@ -150,10 +168,8 @@ Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorReques
     const bool all = steps == Service::AllSteps; // then it is walked once, whatever its type
     for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, all ? steps : std::min(steps, MostSteps))) {
         const Result<StatisticsCost> cost = costOfStatistics(pair.run, stretch.plan, request.tensor, task);
-        const bool isOfTensor =
-            !cost && (cost.error().code == Code::NotFound || cost.error().code == Code::Unsupported);
-        if (isOfTensor && stretch.links.rbegin()->second != pair.version) // then there is nothing to read
-            continue;
+        if (!cost && isOfStep(cost.error()) && stretch.links.rbegin()->second != pair.version)
+            continue; // there is nothing to read
         if (!cost)
             return fail(cost.error());
         view.readBytes += all ? cost->walkBytes + cost->checkBytes : cost->readBytes();

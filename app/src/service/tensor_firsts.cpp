@@ -85,7 +85,8 @@ private:
             const Error& error = outcome.error();
             std::vector<PlanLink>& links = stretch.plan.links;
             const std::size_t broken = linkOf(m_run, links, error);
-            if (!speaksOfAnObject(error.code) || broken == links.size())
+            const bool isOfOthers = error.code == Code::Rewritten && indexOf(*stretch.links.rbegin()->second) != m_last;
+            if (!(speaksOfAnObject(error.code) || isOfOthers) || broken == links.size())
                 return fail(error);
             const std::size_t base = stretch.plan.fromExternalBase ? 1 : 0;
             giveUp(stretch, base + broken, reasonOf(error));

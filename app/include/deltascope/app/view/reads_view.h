@@ -11,7 +11,7 @@ namespace deltascope::app {
 struct ReadsView {
     std::vector<std::string>
         rewritten; ///< keys of objects that were rewritten since they were first seen, and accepted
-    std::vector<ProblemView> notices; ///< objects that could not be compared with what is on record of them
+    std::vector<ProblemView> notices; ///< what could not be compared: objects with their record, or the state before
 };
 
 } // namespace deltascope::app
