@@ -256,7 +256,9 @@ TEST(TrlAdapter, PassesOverStagingFoldersAndHalfWrittenOnes)
     const auto versions = layout.group(source.listing());
     ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 3, 5 }));
     EXPECT_TRUE(layout.index(source.store(), versions[0], source.task));
-    EXPECT_EQ(errorOf(layout.index(source.store(), versions[1], source.task)).code, Code::Unfinished);
+    const Error error = errorOf(layout.index(source.store(), versions[1], source.task));
+    EXPECT_EQ(error.code, Code::Unfinished);
+    EXPECT_EQ(error.text, "lacks adapter_model.safetensors: not a whole adapter");
 }
 
 TEST(Fireworks, ListsNamesAndSizesAndNothingElse)

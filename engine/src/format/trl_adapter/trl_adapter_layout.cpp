@@ -180,7 +180,11 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
     const auto object = objectIndex(version, joinKey(folderOf(version), WeightsName));
     const auto config = objectIndex(version, joinKey(folderOf(version), ConfigName));
     if (!object || !config)
-        return fail(Code::Unfinished, fmt::format("lacks {} or {}: not a whole adapter", WeightsName, ConfigName),
+        return fail(Code::Unfinished,
+                    fmt::format("lacks {}: not a whole adapter",
+                                object       ? std::string(ConfigName)
+                                    : config ? std::string(WeightsName)
+                                             : fmt::format("{} and {}", WeightsName, ConfigName)),
                     version.name);
     if (const ObjectInfo& settings = version.objects[*config]; !settings.oddity.empty())
         return fail(noFileError(settings));
