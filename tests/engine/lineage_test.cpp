@@ -490,7 +490,7 @@ TEST(LineageExternalBase, DigestsThatMostlyFailOnItSpeakAgainstIt)
     EXPECT_EQ(step(run, 2).obstacle->code, Code::BaseMismatch);
 }
 
-TEST(Lineage, AnUnfinishedStepThatIsNoVersionIsAProblemOfTheRun)
+TEST(LineageNotes, AnUnfinishedStepThatIsNoVersionIsAProblemOfTheRun)
 {
     auto run = RunOf({ .standAlone = true }).anchor(1).anchor(2).build();
     step(run, 2).objects.notes = { Error { Code::Unfinished, "cut short", "step-3", 3, {} },
@@ -502,7 +502,7 @@ TEST(Lineage, AnUnfinishedStepThatIsNoVersionIsAProblemOfTheRun)
     EXPECT_EQ(step(run, 2).problems[0].where, "step_2");
 }
 
-TEST(Lineage, AnUnreadableFormOfACheckpointIsNoDelta)
+TEST(LineageForms, AnUnreadableFormOfACheckpointIsNoDelta)
 {
     auto run = RunOf({ .standAlone = true }).anchor(1).unreadableForm().build();
     EXPECT_EQ(step(run, 1).kindOf(1), VersionKind::Anchor);
