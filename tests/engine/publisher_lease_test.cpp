@@ -72,7 +72,7 @@ TEST(PublisherLease, ALaterProcessWithTheSameNumberIsNotTheHolder)
 TEST(PublisherLease, ALeaseThatIsGivenBackWhileItIsReadIsFree)
 {
     Publishing p;
-    p.publishAll(1, 1);
+    ASSERT_TRUE(p.open());
     const std::string released = readObject(*p.run, leaseKey(1));
     Json held = Json::parse(released);
     held["released"] = false;

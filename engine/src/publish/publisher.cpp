@@ -104,7 +104,6 @@ struct Publisher::Session {
         DS_CHECK(to.expectRecorded(built.toRoot, build.means(), task));
         DS_CHECK(lease.check(task));
         DS_CHECK(expectFree(version.step, task));
-        lease.leaveNothing(false);
         DS_TRY(version.objects, writer.finish(*store, task));
         version.changedElements = built.changedElements;
         if (version.objects.empty())
@@ -340,7 +339,6 @@ Result<Publisher> Publisher::open(Workbench& bench, std::shared_ptr<ObjectStore>
     DS_TRY(WriterChoice writers, WriterChoice::of(options, bench.scratchFolder));
     DS_TRY(WalkMeans means, bench.means());
     DS_TRY(Lease lease, Lease::acquire(into, options.actor, bench.nowUs, options.lease, task));
-    lease.leaveNothing(true);
     std::unique_ptr<Session> session(new Session { bench, into, base, options, std::move(writers),
                                                    VersionBuild(std::move(means)), std::move(lease),
                                                    SpanWriter(into, options.actor, &task) });

@@ -1,7 +1,6 @@
 #include "../base/errno_error.h"
 #include "../base/file_handle.h"
 #include "../base/folder_reader.h"
-#include "deltascope/engine/beside_keys.h"
 #include "local_cleanup.h"
 #include "local_listing.h"
 #include "local_object.h"
@@ -283,9 +282,15 @@ public:
 
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override
     {
-        Result<ObjectInfo> object = putOnce(key, bytes, mode, task);
-        const bool folderWent = !object && object.error().code == Code::NotFound; // somebody else emptied it just now
-        return folderWent ? putOnce(key, bytes, mode, task) : std::move(object);
+        DS_TRY(const Place place, find(key, Missing::IsCreated));
+        struct stat status = {};
+        if (mode == PutMode::IfAbsent
+            && ::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
+            return failErrno("put", EEXIST, key);
+        TemporaryFile temporary(place, key, mode);
+        DS_CHECK(temporary.fill(bytes, task));
+        DS_CHECK(temporary.publish());
+        return describeFile(temporary.file(), std::string(key));
     }
 
     Result<std::unique_ptr<StoreWatch>> watch() const override { return watchLocalFolder(m_root); }
@@ -308,19 +313,6 @@ public:
     }
 
 private:
-    Result<ObjectInfo> putOnce(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) const
-    {
-        DS_TRY(const Place place, find(key, Missing::IsCreated));
-        struct stat status = {};
-        if (mode == PutMode::IfAbsent
-            && ::fstatat(place.folder.get(), place.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0)
-            return failErrno("put", EEXIST, key);
-        TemporaryFile temporary(place, key, mode);
-        DS_CHECK(temporary.fill(bytes, task));
-        DS_CHECK(temporary.publish());
-        return describeFile(temporary.file(), std::string(key));
-    }
-
     Result<void> removeFile(const ObjectRef& object) const
     {
         DS_TRY(const Place place, find(object.key, Missing::IsError));
@@ -329,22 +321,9 @@ private:
             if (there && there->identity != object.identity)
                 return rewritten(object.key);
         }
-        if (::unlinkat(place.folder.get(), place.name.c_str(), 0) != 0)
-            return meansAbsent(errno) ? noSuchObject(object.key) : failErrno("unlink", errno, object.key);
-        if (object.key.starts_with(beside::Root))
-            removeEmptyFolders(object.key);
-        return {};
-    }
-
-    /// What we write beside a run leaves no folders behind. Those of others are not ours to remove.
-    void removeEmptyFolders(std::string_view key) const
-    {
-        for (std::size_t end = key.rfind('/'); end != std::string_view::npos; end = key.rfind('/')) {
-            key = key.substr(0, end);
-            const Result<Place> folder = find(key, Missing::IsError);
-            if (!folder || ::unlinkat(folder->folder.get(), folder->name.c_str(), AT_REMOVEDIR) != 0)
-                return;
-        }
+        if (::unlinkat(place.folder.get(), place.name.c_str(), 0) == 0)
+            return {};
+        return meansAbsent(errno) ? noSuchObject(object.key) : failErrno("unlink", errno, object.key);
     }
 
     static tl::unexpected<Error> noSuchObject(std::string_view key)

@@ -118,8 +118,6 @@ public:
         return {};
     }
 
-    void leaveNothing(bool isUnused) noexcept { m_leavesNothing = isUnused; }
-
     Result<void> check(TaskContext& task)
     {
         DS_TRY(const TaskMutex::Hold hold, m_mutex.hold(task));
@@ -151,21 +149,8 @@ private:
     void giveBack()
     {
         m_holder.released = true;
-        if (m_lost)
-            return;
-        withGrace(&m_publisher, [this](TaskContext& task) {
-            if (!(m_leavesNothing && m_number == 1 && removeOwn(task)))
-                static_cast<void>(write(PutMode::Replace, task));
-        });
-    }
-
-    bool removeOwn(TaskContext& task)
-    {
-        const std::string key = leaseKey(m_number);
-        ObjectRef own(key);
-        own.identity = m_identity;
-        const std::vector<Result<void>> outcomes = m_store->remove({ own }, task);
-        return outcomes.size() == 1 && outcomes.front().has_value();
+        if (!m_lost)
+            withGrace(&m_publisher, [this](TaskContext& task) { static_cast<void>(write(PutMode::Replace, task)); });
     }
 
     /// Whether the newest lease is the object as it was last put.
@@ -210,7 +195,6 @@ private:
     std::string m_text; ///< as last put
     std::string m_identity;
     bool m_lost = false;
-    bool m_leavesNothing = false; ///< used by the publisher's thread alone
     std::jthread m_renewal; ///< last: it uses everything above
 };
 
@@ -246,8 +230,6 @@ Result<Lease> Lease::acquire(std::shared_ptr<ObjectStore> store, const std::stri
     return fail(Code::Transient, "the leases of this run change all the time", store->uri(),
                 "find out who publishes; try again");
 }
-
-void Lease::leaveNothing(bool isUnused) noexcept { m_holding->leaveNothing(isUnused); }
 
 Result<void> Lease::check(TaskContext& task) { return m_holding->check(task); }
 

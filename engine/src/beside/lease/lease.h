@@ -26,10 +26,6 @@ public:
     Lease& operator=(Lease&&) = delete;
     ~Lease(); ///< gives it back
 
-    /// Whether giving it back removes it where it is the first of its run: nothing was published under it, and a run
-    /// that does not exist is to stay so. A later one stays, for its number must not be given twice.
-    void leaveNothing(bool isUnused) noexcept;
-
     /// Whether it is still ours. Errors: Exists (somebody took it over, then and ever after).
     Result<void> check(TaskContext& task);
 
