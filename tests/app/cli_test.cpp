@@ -300,6 +300,10 @@ TEST(ExitCodes, OfVerdictsAreZeroUnlessSomethingIsWrong)
     report.steps[1].problems = { app::ProblemView { "DS-REWRITTEN", 2, {}, {}, {} } };
     EXPECT_EQ(exitForVerdict(report), 6);
     report.result = "incomplete";
+    EXPECT_EQ(exitForVerdict(report), 6) << "what was rewritten is told whatever else is missing";
+    report.steps[1].problems = { app::ProblemView { "DS-FORMS-DIFFER", 2, {}, {}, {} } };
+    EXPECT_EQ(exitForVerdict(report), 6);
+    report.steps[1].problems = { app::ProblemView { "DS-UNFINISHED", 2, {}, {}, {} } };
     EXPECT_EQ(exitForVerdict(report), 7);
     report.result = "damaged";
     EXPECT_EQ(exitForVerdict(report), 6);

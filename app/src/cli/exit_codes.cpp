@@ -89,7 +89,10 @@ template <class Wanted> bool anyProblem(const app::VerifyView& report, Wanted is
 
 Exit exitForVerdict(const app::VerifyView& report, bool strict)
 {
-    if (report.result == "damaged")
+    const auto has = [&](Code code) {
+        return anyProblem(report, [code](const app::ProblemView& problem) { return problem.code == word(code); });
+    };
+    if (report.result == "damaged" || has(Code::Rewritten) || has(Code::FormsDiffer))
         return VerificationFailed;
     if (report.result == "incomplete")
         return ChainBroken;
@@ -99,11 +102,7 @@ Exit exitForVerdict(const app::VerifyView& report, bool strict)
                return step.result == "unverified"
                    && (hasProblem(step.problems, Code::AnchorDrift) || hasProblem(step.problems, Code::SuspectValues));
            });
-    const auto has = [&](Code code) {
-        return anyProblem(report, [code](const app::ProblemView& problem) { return problem.code == word(code); });
-    };
-    if (moved || has(Code::Rewritten) || has(Code::FormsDiffer)
-        || (strict && anyProblem(report, std::not_fn(app::isNotice))))
+    if (moved || (strict && anyProblem(report, std::not_fn(app::isNotice))))
         return VerificationFailed;
     return has(Code::Catalog) ? exitFor(word(Code::Catalog)) : Success;
 }
