@@ -120,6 +120,38 @@ TEST(Health, DamageOfTheNewestStepsIsSaidBeforeOlderDamage)
     EXPECT_EQ(health.restore, 7);
 }
 
+TEST(Health, NeighborsThatStandAloneHaveEachAFaultOfTheirOwn)
+{
+    RunView run = soundRun();
+    for (StepView& step : run.epochs.back().steps)
+        step.baseStep.reset();
+    stepOf(run, 4).state = "broken";
+    stepOf(run, 4).restorable = false;
+    stepOf(run, 4).problems = { problem("DS-UNFINISHED", 4) };
+    stepOf(run, 5).problems = { problem("DS-REWRITTEN", 5) };
+    const HealthView older = makeHealth(run, {});
+    EXPECT_EQ(older.headline, "Step 4 is not whole and cannot be rebuilt; 1 more stretch is damaged");
+    EXPECT_EQ(older.remedy, "Put what is missing back if there is a copy of it");
+    EXPECT_EQ(older.restorable, "Can be restored: steps 0 to 3, and from 6 on");
+
+    run.epochs.back().steps.resize(6);
+    const HealthView newest = makeHealth(run, {});
+    EXPECT_EQ(newest.headline, "Step 5 is no longer what was first read and cannot be used; 1 more stretch is damaged");
+    EXPECT_EQ(newest.step, 5);
+}
+
+TEST(Health, ACheckpointThatWasNotGivenIsOneFaultOfAllThatBuildOnIt)
+{
+    RunView run = soundRun();
+    for (StepView& step : run.epochs.back().steps) {
+        step.baseStep.reset();
+        step.restorable = false;
+        step.problems = { problem("DS-BASE-MISSING", step.step) };
+    }
+    EXPECT_EQ(makeHealth(run, {}).headline,
+              "The checkpoint that step 0 builds on was not given: steps 0 to 9 cannot be rebuilt");
+}
+
 TEST(Health, DamageThatOnlyAVerificationSawTakesAlongWhatBuildsOnIt)
 {
     const RunView run = soundRun(); // all of it can be rebuilt, as far as reading it tells
@@ -222,7 +254,7 @@ TEST(Health, WhatIsStillBeingPublishedIsNoDamage)
     steps.erase({ 0, 9 });
     const HealthView health = makeHealth(run, steps);
     EXPECT_EQ(health.state, "sound");
-    EXPECT_EQ(health.restorable, "Can be restored: from step 0 on");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 8") << "the one that is on its way cannot be yet";
 }
 
 TEST(Health, OnlyNoticesOfAVerificationRaiseNoDoubt)

@@ -184,7 +184,7 @@ std::string restorableText(const Judged& all, const std::vector<StepStretch>& us
             ? "What can be restored is in doubt"
             : "No step can be restored";
     const bool toTheEnd = std::none_of(all.begin() + static_cast<std::ptrdiff_t>(usable.back().last), all.end(),
-                                       [](const JudgedStep& judged) { return judged.use > Use::Usable; });
+                                       [](const JudgedStep& judged) { return judged.use != Use::Usable; });
     std::vector<std::string> parts;
     for (std::size_t i = usable.size() > Shown ? usable.size() - Shown : 0; i < usable.size(); ++i) {
         const bool open = toTheEnd && i + 1 == usable.size();
@@ -205,6 +205,38 @@ const ProblemView* problemOf(const JudgedStep& judged)
     if (judged.step->problems.empty())
         return judged.verified && judged.verified->problem ? &*judged.verified->problem : nullptr;
     return gravest(judged.step->problems);
+}
+
+/// Whether a problem speaks of the checkpoint that was given for the run, which each step may build on by itself.
+bool isOfBase(const ProblemView& problem)
+{
+    const std::optional<Code> code = parseCode(problem.code);
+    return code == Code::BaseMissing || code == Code::BaseMismatch || (code == Code::Rewritten && !problem.step);
+}
+
+/// Whether one fault makes both steps unusable. Neighbors whose versions stand alone have each a fault of its own.
+bool haveOneFault(const Judged& all, std::size_t a, std::size_t b)
+{
+    if (all[a].origin == all[b].origin)
+        return true;
+    const ProblemView* const ofA = problemOf(all[all[a].origin]);
+    const ProblemView* const ofB = problemOf(all[all[b].origin]);
+    return ofA && ofB && ofA->code == ofB->code && isOfBase(*ofA) && isOfBase(*ofB);
+}
+
+/// Steps that follow each other and cannot be used for one fault.
+std::vector<StepStretch> damagedStretches(const Judged& all)
+{
+    std::vector<StepStretch> found;
+    for (const StepStretch& unusable : stretchesWhere(all, [](Use use) { return use == Use::Unusable; })) {
+        found.push_back({ unusable.first, unusable.first });
+        for (std::size_t i = unusable.first + 1; i <= unusable.last; ++i) {
+            if (!haveOneFault(all, found.back().last, i))
+                found.push_back({ i, i });
+            found.back().last = i;
+        }
+    }
+    return found;
 }
 
 struct DamageWords {
@@ -229,7 +261,8 @@ DamageWords damageWords(const RunView& run, const JudgedStep& first)
     if (code == Code::BaseMismatch)
         return { fmt::format("Step {} does not fit the checkpoint that was given", step.step),
                  "Give the checkpoint that the run started from as its base, and no other" };
-    if (code == Code::NotFound || code == Code::Unfinished)
+    const bool lostAPart = code == Code::Vanished && step.state == "broken";
+    if (code == Code::NotFound || code == Code::Unfinished || lostAPart)
         return { fmt::format("Step {} is not whole", step.step), copy("what is missing"), true };
     if (code == Code::Unsupported)
         return { fmt::format("Step {} is in a form that this version does not read", step.step), problem->remedy };
@@ -332,7 +365,7 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
     if (all.empty())
         return health;
     const auto usable = stretchesWhere(all, [](Use use) { return use == Use::Usable || use == Use::Doubtful; });
-    const auto damaged = stretchesWhere(all, [](Use use) { return use == Use::Unusable; });
+    const auto damaged = damagedStretches(all);
     const auto doubtful = stretchesWhere(all, [](Use use) { return use == Use::Doubtful; });
     health.proven = provenText(all, usable);
     health.restorable = restorableText(all, stretchesWhere(all, [](Use use) { return use == Use::Usable; }));
