@@ -2,7 +2,9 @@
 
 #include "deltascope/base/bytes.h"
 
+#include <map>
 #include <numeric>
+#include <string>
 
 // The facade as its clients use it: start a job, take events, get a view.
 
@@ -362,6 +364,37 @@ TEST_F(ServiceTest, TheDoctorFindsASoundMachineAndRun)
     EXPECT_GT(report->checks.size(), 6U);
     for (const CheckView& check : report->checks)
         EXPECT_TRUE(check.ok) << check.name << ": " << check.detail;
+}
+
+TEST_F(ServiceTest, TheDoctorSaysInShortWhatIsWrongWithTheVersionsOfARun)
+{
+    const auto examined = [&](const SourceRequest& request) {
+        const auto report = viewOf<DoctorView>(service->doctor(request));
+        EXPECT_TRUE(report->ok) << "the machine can read it";
+        std::map<std::string, CheckView> checks;
+        for (const CheckView& check : report->checks)
+            checks[check.name] = check;
+        return checks;
+    };
+    auto sound = examined(BucketCopy("trl-v1.2").source());
+    EXPECT_EQ(sound["layout"].detail, "trl-v1.2, 13 versions, 0 problems");
+    EXPECT_TRUE(sound["health"].ok);
+    const BucketCopy cut("trl-v1.2");
+    std::filesystem::resize_file(cut.file("deltas/step_000012.safetensors"), 2000);
+    auto damaged = examined(cut.source());
+    EXPECT_EQ(damaged["layout"].detail, "trl-v1.2, 13 versions, 3 problems");
+    EXPECT_FALSE(damaged["health"].ok);
+    EXPECT_EQ(damaged["health"].detail, "Step 12 is damaged: steps 12 and 13 cannot be rebuilt");
+
+    const BucketCopy bucket("trl-v1.2");
+    VerifyRequest request;
+    request.source = bucket.source();
+    viewOf<VerifyView>(service->verify(request));
+    const std::string key = "deltas/step_000013.safetensors";
+    bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
+    viewOf<VerifyView>(service->verify(request));
+    EXPECT_EQ(examined(bucket.source())["health"].detail,
+              "Step 13 is no longer what was first read and cannot be used");
 }
 
 TEST_F(ServiceTest, TheDoctorSaysWhatCannotBeOpened)

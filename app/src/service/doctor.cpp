@@ -2,11 +2,13 @@
 
 #include "configuration.h"
 #include "deltascope/app/view/counted.h"
+#include "deltascope/app/view/health_view.h"
 #include "opening.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
 
 namespace deltascope::app {
 
@@ -108,6 +110,32 @@ void examineStranded(Examination& examination, ObjectStore& store, bool forget, 
                          textOf(*uploads) + (forget ? "; not reported again" : "; --clean ends this report"), false);
 }
 
+std::size_t problemsIn(const RunView& run)
+{
+    const auto seriousIn = [](const std::vector<ProblemView>& problems) {
+        return static_cast<std::size_t>(std::count_if(problems.begin(), problems.end(), std::not_fn(isNotice)));
+    };
+    std::size_t count = seriousIn(run.problems);
+    for (const EpochView& epoch : run.epochs) {
+        for (const StepView& step : epoch.steps)
+            count += seriousIn(step.problems);
+    }
+    return count;
+}
+
+/// What is known of a run and its versions without reading more than headers.
+void examineRun(Examination& examination, const Workbench& bench, const Run& run)
+{
+    const RunView view = runViewOf(run, seenChanges(bench, run, changedSinceSeen(bench, run)), Annotations(), Trace(),
+                                   LogReader({}, bench.nowUs), 0, bench.nowUs());
+    examination.note("layout", true,
+                     fmt::format("{}, {}, {}", view.layout, counted(run.versions.size(), "version"),
+                                 counted(problemsIn(view), "problem")));
+    const HealthView health = makeHealth(view, {});
+    const bool isWrong = health.state == "broken" || health.state == "doubtful";
+    examination.note("health", !isWrong, isWrong ? health.headline : "nothing wrong is known of the run", false);
+}
+
 void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, bool clean,
                    TaskContext& task)
 {
@@ -152,10 +180,10 @@ void examineSource(Examination& examination, Workbench& bench, const SourceReque
             options.base = std::move(*base);
     }
     const Result<Run> run = openRun(bench, store, options, task);
-    examination.note("layout", run,
-                     run ? fmt::format("{}, {}, {}", run->layout->word(), counted(run->versions.size(), "version"),
-                                       counted(run->problems.size(), "problem"))
-                         : "");
+    if (run)
+        examineRun(examination, bench, *run);
+    else
+        examination.note("layout", run, "");
 }
 
 std::string deviceText(const DeviceInfo& info)
