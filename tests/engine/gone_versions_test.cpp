@@ -126,6 +126,30 @@ TEST_P(GoneVersions, AreNotMissedOnceAUserAcceptsIt)
     EXPECT_TRUE(run.open()->gone.empty());
 }
 
+TEST_P(GoneVersions, OneObjectOfOneIsMissedAndNotAwaited)
+{
+    std::size_t objects = 2;
+    for (std::size_t at = 0; at < objects; ++at) {
+        GoldenRun run(GetParam());
+        const deltascope::Run before = recorded(run);
+        const VersionObjects& newest = before.versions.back().objects;
+        objects = newest.objects.size();
+        if (objects < 2)
+            return; // it is gone without it
+        SCOPED_TRACE(newest.objects[at].key);
+        std::filesystem::remove(run.file(newest.objects[at].key));
+        for (const bool isFirstLook : { true, false }) {
+            auto after = run.open();
+            ASSERT_TRUE(after);
+            const Version* cut = after->find(newest.step);
+            ASSERT_TRUE(cut) << isFirstLook;
+            ASSERT_TRUE(cut->obstacle) << isFirstLook;
+            EXPECT_EQ(cut->obstacle->code, Code::Vanished) << isFirstLook << ": " << cut->obstacle->text;
+            EXPECT_EQ(cut->state, VersionState::Broken);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, GoneVersions,
                          testing::Values("trl-v1.0", "trl-v1.1", "trl-v1.2", "trl-v2-gap", "slime-v2-xor",
                                          "slime-v2-overwrite", "slime-v1-indices", "skyrl", "modelexpress", "grail",
@@ -196,6 +220,34 @@ TEST(GoneVersion, MayBeOneObjectOfAVersionThatIsThere)
     const Version& cut = step(*after, version->step());
     ASSERT_TRUE(cut.obstacle);
     EXPECT_EQ(cut.obstacle->code, Code::Vanished);
+}
+
+TEST(GoneVersion, IsNotAPartThatWasNeverThere)
+{
+    GoldenRun run("prime-rl");
+    std::filesystem::remove(run.file("run_default/broadcasts/step_4/STABLE"));
+    recorded(run);
+    const auto opened = run.open();
+    EXPECT_EQ(step(*opened, 4).failure->code, Code::Unfinished);
+}
+
+TEST(GoneVersion, IsNotAPartOfWhatATrainerWritesAgain)
+{
+    for (const bool hasSameBytes : { true, false }) {
+        GoldenRun run("prime-rl");
+        const deltascope::Run before = recorded(run);
+        for (const ObjectInfo& object : before.versions.back().objects.objects) {
+            const std::string bytes = run.read(object.key);
+            if (object.key.ends_with("/STABLE"))
+                std::filesystem::remove(run.file(object.key));
+            else if (hasSameBytes)
+                run.write(object.key, bytes);
+            else
+                run.flip(object.key, bytes.size() - 1);
+        }
+        const auto opened = run.open();
+        EXPECT_EQ(step(*opened, 4).failure->code, Code::Unfinished) << hasSameBytes;
+    }
 }
 
 TEST(GoneVersion, OfASourceThatIsEmptyNowIsMissedFromTheRecordsAlone)

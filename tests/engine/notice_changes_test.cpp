@@ -9,6 +9,14 @@ using namespace layout_test;
 
 std::size_t eventsOf(const deltascope::Run& run, Code code) { return countNotes(run.events, code); }
 
+/// All bytes are on record.
+void putOnRecord(GoldenRun& run)
+{
+    auto opened = run.open();
+    ASSERT_TRUE(opened);
+    ASSERT_TRUE(run.verify(*opened, 2));
+}
+
 TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
 {
     GoldenRun run("trl-v2-gap");
@@ -17,11 +25,53 @@ TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
     const std::string key = "deltas/step_000003.safetensors";
     run.flip(key, run.read(key).size() - 1);
     const auto after = run.open();
-    ASSERT_EQ(eventsOf(*after, Code::Rewritten), 1U);
+    ASSERT_EQ(after->events.size(), 1U);
+    EXPECT_EQ(after->events.front().code, Code::Unproven) << "nothing tells whether its bytes are others";
     EXPECT_EQ(after->events.front().where, key);
     EXPECT_EQ(after->events.front().step, 3);
     EXPECT_NE(after->events.front().text.find("identity"), std::string::npos);
+    EXPECT_EQ(run.open()->events.size(), 1U);
+}
+
+TEST(NoticeChanges, CallsAnObjectOverwrittenWhoseSizeOnRecordIsAnotherOne)
+{
+    GoldenRun run("trl-v2-gap");
+    putOnRecord(run);
+    const std::string key = "deltas/step_000003.safetensors";
+    run.write(key, run.read(key) + "more");
     EXPECT_EQ(eventsOf(*run.open(), Code::Rewritten), 1U);
+}
+
+TEST(NoticeChanges, SaysWhatAVerificationFoundOfAnObjectThatWasWrittenAgain)
+{
+    for (const bool isCopy : { true, false }) {
+        GoldenRun run("trl-v2-gap");
+        putOnRecord(run);
+        const std::string key = "deltas/step_000003.safetensors";
+        if (isCopy)
+            run.write(key, run.read(key));
+        else
+            run.flip(key, run.read(key).size() - 1);
+        auto before = run.open();
+        EXPECT_EQ(eventsOf(*before, Code::Unproven), 1U);
+        ASSERT_TRUE(run.verify(*before, 2));
+        const auto after = run.open();
+        EXPECT_EQ(after->events.size(), isCopy ? 0U : 1U);
+        EXPECT_EQ(eventsOf(*after, Code::Rewritten), isCopy ? 0U : 1U);
+    }
+}
+
+TEST(NoticeChanges, SaysNothingOfAnotherModeThatIsOnRecord)
+{
+    GoldenRun run("trl-v2-gap");
+    putOnRecord(run);
+    std::filesystem::permissions(run.file("deltas/step_000003.safetensors"), std::filesystem::perms::owner_read);
+    Session without; // a cache that was emptied
+    without.bench.records = run.session.bench.records;
+    auto changed = without.open(localStore(run.bucket()));
+    ASSERT_TRUE(changed);
+    ASSERT_TRUE(verifyRun(without.bench, *changed, VerifyOptions(), without.task));
+    EXPECT_TRUE(run.open()->events.empty());
 }
 
 TEST(NoticeChanges, TellsOfManyOverwrittenStepsAtOnce)

@@ -116,6 +116,8 @@ MissingObjects MissingObjects::of(Workbench& bench, const ObjectStore& store,
             accepted = std::move(*findings);
     }
     missing.m_identities = identitiesOf(known);
+    for (const auto& [key, object] : onRecord)
+        missing.m_identities.emplace(key, object.identity);
     for (const auto& [key, identity] : missing.m_identities)
         keys.emplace(key, 0);
     auto listed = listing.begin();
@@ -174,36 +176,55 @@ Result<bool> MissingObjects::isGone(const ObjectStore& store, const std::string&
     return std::none_of(again.begin(), again.end(), [&](const ObjectInfo& object) { return object.key == key; });
 }
 
-Result<void> MissingObjects::failVersions(Workbench& bench, const ObjectStore& store, const Layout& layout,
-                                          std::vector<IndexedObjects>& versions, TaskContext& task) const
+bool MissingObjects::isAsKnown(const VersionObjects& version) const
+{
+    return std::all_of(version.objects.begin(), version.objects.end(), [&](const ObjectInfo& object) {
+        const auto known = m_identities.find(object.key);
+        return known != m_identities.end() && known->second == object.identity;
+    });
+}
+
+Result<void> MissingObjects::failForms(Workbench& bench, const ObjectStore& store, const Layout& layout,
+                                       const std::vector<WantedForm>& forms, TaskContext& task) const
 {
     if (empty())
         return {};
     std::set<std::string_view> names;
-    for (const IndexedObjects& version : versions)
-        names.insert(version.objects.name);
+    for (const WantedForm& form : forms)
+        names.insert(form.objects->name);
     std::map<std::string, VersionObjects> before;
-    for (VersionObjects& group : groupsWith(layout, names, m_missing))
-        before.emplace(group.name, std::move(group));
-    for (IndexedObjects& version : versions) {
-        const auto whole = before.find(version.objects.name);
-        if (version.failure || whole == before.end() || whole->second.objects.size() == version.objects.objects.size())
+    for (const VersionObjects& group : groupsWith(layout, names, m_missing)) {
+        before.emplace(group.name, group);
+        for (const VersionObjects& form : group.otherForms)
+            before.emplace(form.name, form);
+    }
+    for (const WantedForm& form : forms) {
+        const VersionObjects& left = *form.objects;
+        std::optional<Error>& failure = *form.failure;
+        const auto whole = before.find(left.name);
+        if (whole == before.end() || whole->second.objects.size() == left.objects.size())
+            continue;
+        const bool looksUnfinished = failure && (failure->code == Code::Unfinished || failure->code == Code::NotFound);
+        if (failure && !looksUnfinished)
             continue;
         for (const ObjectInfo& object : whole->second.objects) {
-            if (!m_missing.contains(object.key) || !layout.indexReads(object.key))
+            if (!m_missing.contains(object.key) || (!looksUnfinished && !layout.indexReads(object.key)))
                 continue;
-            DS_TRY(const RecordedBytes rest, compareVersion(bench, store, version.objects, m_identities, task));
-            DS_TRY(const bool gone,
-                   rest == RecordedBytes::Same ? isGone(store, object.key, task) : Result<bool>(false));
+            // A trainer that starts again may have written some of the old bytes by now, but as other objects.
+            bool restIsSame = looksUnfinished && isAsKnown(left);
+            if (!looksUnfinished) {
+                DS_TRY(const RecordedBytes rest, compareVersion(bench, store, left, m_identities, task));
+                restIsSame = rest == RecordedBytes::Same;
+            }
+            DS_TRY(const bool gone, restIsSame ? isGone(store, object.key, task) : Result<bool>(false));
             if (!gone)
                 continue;
-            version.failure =
-                Error { Code::Vanished,
-                        fmt::format("{} was a part of step {} and is gone", object.key, version.objects.step),
-                        object.key,
-                        version.objects.step,
-                        {} };
-            version.summary.reset();
+            failure = Error { Code::Vanished,
+                              fmt::format("{} was a part of step {} and is gone", object.key, left.step),
+                              object.key,
+                              left.step,
+                              {} };
+            form.summary->reset();
             break;
         }
     }

@@ -1,5 +1,8 @@
 #include "notice_changes.h"
 
+#include "catalog/sights.h"
+#include "recorded_bytes.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
@@ -12,24 +15,86 @@ namespace {
 /// Fewer are soon gone by a usual retention.
 constexpr std::size_t LeastKnown = 4;
 
-std::optional<Error> rewritten(const Catalog::KnownVersion& known, const VersionObjects& objects)
+using Sights = std::vector<Records::Sight>;
+
+/// Two identities under which one object was seen.
+struct TwoIdentities {
+    std::string_view now;
+    std::string_view before;
+
+    /// As an event names them.
+    std::string text() const { return fmt::format("(identity {} was {})", now, before); }
+};
+
+/// What the records say of the bytes under both.
+RecordedBytes bytesUnder(const Sights& sights, const TwoIdentities& identities, std::optional<std::uint64_t> sizeNow)
+{
+    const Records::Sight* const before = sightUnder(sights, identities.before);
+    const Records::Sight* const now = sightUnder(sights, identities.now);
+    if (before && (now || sizeNow) && before->sizeBytes != (now ? now->sizeBytes : *sizeNow))
+        return RecordedBytes::Other;
+    if (!before || !now)
+        return RecordedBytes::Unknown;
+    return now->hasDigest() && now->xxh3 == before->xxh3 ? RecordedBytes::Same : RecordedBytes::Other;
+}
+
+/// Of a step whose object has another identity than at the last look. Nothing: it has the same bytes, as a copy in its
+/// place has.
+std::optional<Error> changeOf(RecordedBytes bytes, std::int64_t step, std::string key, const TwoIdentities& identities)
+{
+    switch (bytes) {
+    case RecordedBytes::Same:
+        return std::nullopt;
+    case RecordedBytes::Other:
+        return Error { Code::Rewritten,
+                       fmt::format("step {} is another object than at the last look {}: it was overwritten, as a "
+                                   "trainer that starts again does",
+                                   step, identities.text()),
+                       std::move(key), step,
+                       "verify compares its bytes with those of the first sight; what was built from the old one "
+                       "keeps its provenance" };
+    case RecordedBytes::Unknown:
+        break;
+    }
+    return Error { Code::Unproven,
+                   fmt::format("step {} was written again since the last look, or copied {}: its bytes were not "
+                               "compared yet",
+                               step, identities.text()),
+                   std::move(key), step, "verify compares its bytes with those of the first sight" };
+}
+
+Sights sightsOf(Records* records, const ObjectStore& store, const std::string& key)
+{
+    if (!records)
+        return {};
+    return records->sights(store.uri(), key).value_or(Sights()); // the run reports what is wrong with the records
+}
+
+std::optional<Error> changeOf(Records* records, const ObjectStore& store, const Catalog::KnownVersion& known,
+                              const VersionObjects& objects)
 {
     const std::string identity = objects.identity();
     if (identity == known.identity)
         return std::nullopt;
     const auto before = partsOf(known.identity);
-    for (const auto& [key, now] : partsOf(identity)) {
-        const auto old = before.find(key);
-        if (old != before.end() && old->second != now)
-            return Error { Code::Rewritten,
-                           fmt::format("step {} is another object than at the last look (identity {} was {}): it was "
-                                       "overwritten, as a trainer that starts again does",
-                                       objects.step, now, old->second),
-                           std::string(key), objects.step,
-                           "verify compares its bytes with those of the first sight; what was built from the old one "
-                           "keeps its provenance" };
+    std::optional<Error> change;
+    for (const auto& [part, now] : partsOf(identity)) {
+        const auto old = before.find(part);
+        if (old == before.end() || old->second == now)
+            continue;
+        std::string key(part);
+        const TwoIdentities identities { now, old->second };
+        const auto object = std::find_if(objects.objects.begin(), objects.objects.end(),
+                                         [&](const ObjectInfo& other) { return other.key == key; });
+        const RecordedBytes bytes =
+            bytesUnder(sightsOf(records, store, key), identities,
+                       object == objects.objects.end() ? std::nullopt : std::optional(object->sizeBytes));
+        if (!change || bytes == RecordedBytes::Other)
+            change = changeOf(bytes, objects.step, std::move(key), identities);
+        if (bytes == RecordedBytes::Other)
+            break;
     }
-    return std::nullopt;
+    return change;
 }
 
 Error massLoss(const ObjectStore& store, std::size_t gone, std::size_t known, const std::string& newest)
@@ -59,21 +124,20 @@ const std::string& newestOf(const KnownVersions& known)
         ->first;
 }
 
-/// Many steps at once are one event.
-void joinRewritten(const ObjectStore& store, std::vector<Error>& events)
+/// Many steps at once are one event. `what`: happened to them.
+void joinChanges(const ObjectStore& store, std::vector<Error>& events, Code code, std::string_view what)
 {
     constexpr std::size_t Told = 3;
-    if (events.size() <= Told)
+    const auto isOther = [code](const Error& event) { return event.code != code; };
+    const auto first = std::stable_partition(events.begin(), events.end(), isOther);
+    const auto count = static_cast<std::size_t>(events.end() - first);
+    if (count <= Told)
         return;
-    const std::int64_t first = events.front().step.value_or(0);
-    const std::int64_t last = events.back().step.value_or(0);
-    Error joined { Code::Rewritten,
-                   fmt::format(
-                       "{} steps from {} to {} are other objects than at the last look: they were overwritten, as "
-                       "a trainer that starts again does, or copied anew",
-                       events.size(), first, last),
-                   store.uri(), first, events.front().action };
-    events = { std::move(joined) };
+    *first = Error { code,
+                     fmt::format("{} steps from {} to {} {}", count, first->step.value_or(0),
+                                 events.back().step.value_or(0), what),
+                     store.uri(), first->step, first->action };
+    events.erase(first + 1, events.end());
 }
 
 }
@@ -91,7 +155,7 @@ std::map<std::string_view, std::string_view> partsOf(std::string_view identity)
     return parts;
 }
 
-std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& known,
+std::vector<Error> noticeChanges(Records* records, const ObjectStore& store, const KnownVersions& known,
                                  const std::vector<IndexedObjects>& now)
 {
     std::vector<Error> events;
@@ -103,10 +167,13 @@ std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& 
         const auto before = known.find(version.objects.name);
         if (before == known.end())
             continue;
-        if (std::optional<Error> event = rewritten(before->second, version.objects))
+        if (std::optional<Error> event = changeOf(records, store, before->second, version.objects))
             events.push_back(std::move(*event));
     }
-    joinRewritten(store, events);
+    joinChanges(store, events, Code::Rewritten,
+                "are other objects than at the last look: they were overwritten, as a trainer that starts again does");
+    joinChanges(store, events, Code::Unproven,
+                "were written again since the look before, or copied; their bytes were not compared then");
     if (known.size() < LeastKnown)
         return events;
     const auto isGone = [&](const auto& entry) { return !present.contains(entry.first); };
@@ -117,11 +184,36 @@ std::vector<Error> noticeChanges(const ObjectStore& store, const KnownVersions& 
     return events;
 }
 
+void settleChanges(Records& records, const ObjectStore& store, std::vector<Error>& events)
+{
+    const auto hasEqualBytes = [&](Error& event) {
+        if ((event.code != Code::Rewritten && event.code != Code::Unproven) || !event.step)
+            return false;
+        const Sights sights = sightsOf(&records, store, event.where);
+        for (const Records::Sight& before : sights) {
+            for (const Records::Sight& now : sights) {
+                const TwoIdentities identities { now.identity, before.identity };
+                if (event.text.find(identities.text()) == std::string::npos)
+                    continue;
+                std::optional<Error> change =
+                    changeOf(bytesUnder(sights, identities, std::nullopt), *event.step, event.where, identities);
+                if (!change)
+                    return true;
+                event = std::move(*change);
+                return false;
+            }
+        }
+        return false;
+    };
+    std::erase_if(events, hasEqualBytes);
+}
+
 std::optional<Error> twoWriters(const ObjectStore& store, const std::vector<Error>& events)
 {
     std::map<std::int64_t, int> times;
     for (const Error& event : events) {
-        if (event.code != Code::Rewritten || !event.step || ++times[*event.step] < 2)
+        const bool isChange = event.code == Code::Rewritten || event.code == Code::Unproven;
+        if (!isChange || !event.step || ++times[*event.step] < 2)
             continue;
         return Error { Code::Fork,
                        fmt::format(

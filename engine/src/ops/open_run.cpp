@@ -200,7 +200,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
         if (entry->first.find("://") != std::string::npos)
             ofMirrors.insert(known.extract(entry));
     }
-    const std::vector<Error> happened = noticeChanges(*store, known, versions);
+    const std::vector<Error> happened = noticeChanges(bench.records, *store, known, versions);
     known.merge(ofMirrors);
     journalOnce(bench, *store, happened); // an object that cannot be read differs from the catalog at each look
     std::vector<WantedForm> unknown;
@@ -494,7 +494,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     if (!recordsLost)
         recordsLost = std::move(baseRecordsLost);
     DS_TRY(std::vector<IndexedObjects> versions, indexVersions(bench, store, *layout, std::move(groups), task));
-    DS_CHECK(missing.failVersions(bench, *source, *layout, versions, task));
+    DS_CHECK(missing.failForms(bench, *source, *layout, formsOf(versions), task));
     noteWhenSeen(bench, summaryKey(*source, *layout), versions);
     std::vector<int> epochs;
     if (standAlone(*layout, versions)) {
@@ -528,6 +528,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
             for (const Records::Event& event : *events)
                 run.events.push_back(event.what);
         }
+        settleChanges(*bench.records, *store, run.events);
         if (std::optional<Error> fork = twoWriters(*store, run.events))
             run.events.push_back(std::move(*fork));
     }
