@@ -1,4 +1,5 @@
 #include "golden_copy.h"
+#include "publish/run_end.h"
 #include "run_steps.h"
 #include "support/forwarding_store.h"
 
@@ -248,6 +249,23 @@ TEST(GoneVersion, IsNotAPartOfWhatATrainerWritesAgain)
         const auto opened = run.open();
         EXPECT_EQ(step(*opened, 4).failure->code, Code::Unfinished) << hasSameBytes;
     }
+}
+
+TEST(GoneVersion, ThatLostItsIndexIsNoLeftoverThatAPublisherReplaces)
+{
+    GoldenRun run("slime-v2-xor");
+    recorded(run);
+    std::filesystem::remove(run.file("weight_v000009/model.safetensors.index.json"));
+    PublishOptions options;
+    options.layout = "slime-v2";
+    OpenOptions how;
+    how.layout = options.layout;
+    how.base = run.base;
+    const auto writers = WriterChoice::of(options, {});
+    ASSERT_TRUE(writers);
+    const auto end = findRunEnd(run.session.bench, run.store, how, options, *writers, run.session.task);
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().code, Code::Vanished) << end.error().text;
 }
 
 TEST(GoneVersion, OfASourceThatIsEmptyNowIsMissedFromTheRecordsAlone)

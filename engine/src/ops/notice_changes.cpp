@@ -40,7 +40,7 @@ RecordedBytes bytesUnder(const Sights& sights, const TwoIdentities& identities, 
 
 /// Of a step whose object has another identity than at the last look. Nothing: it has the same bytes, as a copy in its
 /// place has.
-std::optional<Error> changeOf(RecordedBytes bytes, std::int64_t step, std::string key, const TwoIdentities& identities)
+std::optional<Error> eventOf(RecordedBytes bytes, std::int64_t step, std::string key, const TwoIdentities& identities)
 {
     switch (bytes) {
     case RecordedBytes::Same:
@@ -70,8 +70,8 @@ Sights sightsOf(Records* records, const ObjectStore& store, const std::string& k
     return records->sights(store.uri(), key).value_or(Sights()); // the run reports what is wrong with the records
 }
 
-std::optional<Error> changeOf(Records* records, const ObjectStore& store, const Catalog::KnownVersion& known,
-                              const VersionObjects& objects)
+std::optional<Error> eventOf(Records* records, const ObjectStore& store, const Catalog::KnownVersion& known,
+                             const VersionObjects& objects)
 {
     const std::string identity = objects.identity();
     if (identity == known.identity)
@@ -90,7 +90,7 @@ std::optional<Error> changeOf(Records* records, const ObjectStore& store, const 
             bytesUnder(sightsOf(records, store, key), identities,
                        object == objects.objects.end() ? std::nullopt : std::optional(object->sizeBytes));
         if (!change || bytes == RecordedBytes::Other)
-            change = changeOf(bytes, objects.step, std::move(key), identities);
+            change = eventOf(bytes, objects.step, std::move(key), identities);
         if (bytes == RecordedBytes::Other)
             break;
     }
@@ -167,7 +167,7 @@ std::vector<Error> noticeChanges(Records* records, const ObjectStore& store, con
         const auto before = known.find(version.objects.name);
         if (before == known.end())
             continue;
-        if (std::optional<Error> event = changeOf(records, store, before->second, version.objects))
+        if (std::optional<Error> event = eventOf(records, store, before->second, version.objects))
             events.push_back(std::move(*event));
     }
     joinChanges(store, events, Code::Rewritten,
@@ -196,7 +196,7 @@ void settleChanges(Records& records, const ObjectStore& store, std::vector<Error
                 if (event.text.find(identities.text()) == std::string::npos)
                     continue;
                 std::optional<Error> change =
-                    changeOf(bytesUnder(sights, identities, std::nullopt), *event.step, event.where, identities);
+                    eventOf(bytesUnder(sights, identities, std::nullopt), *event.step, event.where, identities);
                 if (!change)
                     return true;
                 event = std::move(*change);

@@ -187,6 +187,8 @@ Result<RunEnd> findRunEnd(Workbench& bench, const std::shared_ptr<ObjectStore>& 
         std::any_of(newest->objects.objects.begin(), newest->objects.objects.end(), [&](const ObjectInfo& object) {
             return std::find(keys.begin(), keys.end(), object.key) != keys.end();
         });
+    if (!atTop && newest->failure && newest->failure->code == Code::Vanished)
+        return fail(cannotGoOn(*newest->failure, writers));
     if (!atTop && newest->failure && newest->failure->code == Code::Unfinished)
         return endBefore(bench, run, *newest, base, options, writers, task);
     if (!atTop)
