@@ -397,6 +397,21 @@ TEST_F(ServiceTest, TheDoctorSaysInShortWhatIsWrongWithTheVersionsOfARun)
               "Step 13 is no longer what was first read and cannot be used");
 }
 
+TEST_F(ServiceTest, WhatAMirrorHoldsAsItWasIsOfferedInThePlaceOfRewrittenObjects)
+{
+    const BucketCopy bucket("trl-v1.2");
+    const BucketCopy mirror("trl-v1.2");
+    VerifyRequest request;
+    request.source = bucket.source();
+    viewOf<VerifyView>(service->verify(request));
+    const std::string key = "deltas/step_000012.safetensors";
+    bucket.damage(key, std::filesystem::file_size(bucket.file(key)) - 1); // of a value
+    viewOf<VerifyView>(service->verify(request));
+    EXPECT_EQ(viewOf<RunView>(service->openRun(request.source, Depth::Headers))->latest, 11);
+    request.source.mirrors = { mirror.path() };
+    EXPECT_EQ(viewOf<RunView>(service->openRun(request.source, Depth::Headers))->latest, 13);
+}
+
 TEST_F(ServiceTest, TheDoctorSaysWhatCannotBeOpened)
 {
     SourceRequest request;

@@ -39,10 +39,18 @@ SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Erro
     if (!isRewritten)
         return changes;
     const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
+    PlanOptions around;
+    for (const auto& [link, change] : rewritten.links)
+        around.without.push_back(link);
     const Planner planner(run);
+    const Planner plannerAround(run, around);
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Result<Plan> plan = planner.planFor(run.versions[i]);
-        if (std::optional<Error> refused = plan ? onTheWay(*plan, rewritten) : std::nullopt)
+        std::optional<Error> refused = plan ? onTheWay(*plan, rewritten) : std::nullopt;
+        if (!refused)
+            continue;
+        const Result<Plan> other = plannerAround.planFor(run.versions[i]);
+        if (!other || onTheWay(*other, rewritten))
             changes.refused.emplace(i, std::move(*refused));
     }
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
