@@ -289,8 +289,8 @@ void tellDifference(Version& version, std::size_t number, const FormFacts& facts
     version.formsDiffer = true;
     version.problems.push_back(
         Error { Code::FormsDiffer,
-                fmt::format("{} and {} are two ways to the state of step {} and lead to {} elements with different "
-                            "bits; no digest tells which of them is right",
+                fmt::format("{} and {} are two ways to the state of step {} and lead to different bits in {} of its "
+                            "elements; no digest tells which of them is right",
                             name, version.objectsOf(facts.comparedWith).name, version.step(), *facts.differs),
                 name,
                 version.step(),

@@ -33,8 +33,8 @@ void refuseUndecided(Version& version, std::size_t self)
         version.obstacleAt = self;
         version.obstacle =
             Error { Code::FormsDiffer,
-                    fmt::format("step {} exists twice: {} and {} lead to {} elements with different "
-                                "bits, and nothing tells which of them is of this run",
+                    fmt::format("step {} exists twice: {} and {} lead to different bits in {} of its elements, and "
+                                "nothing tells which of them is of this run",
                                 version.step(), version.objects.name, version.objectsOf(number).name, *facts->differs),
                     version.objectsOf(number).name, version.step(),
                     "Move the one that is of another run out of the source." };
