@@ -81,6 +81,16 @@ TEST(Format, AFirstSightMayBeThisOne)
     EXPECT_EQ(text(verdictText("verified")), "verified as published");
 }
 
+TEST(Format, AnUnverifiedStepSaysWhatSpeaksAgainstIt)
+{
+    app::VerifiedView verified { 3, "unverified", 0 };
+    EXPECT_EQ(text(verdictText(verified)), "nothing vouches for it");
+    verified.problem.emplace().code = "DS-REWRITTEN";
+    EXPECT_EQ(text(verdictText(verified)), "DS-REWRITTEN speaks against it");
+    verified.result = "damaged";
+    EXPECT_EQ(text(verdictText(verified)), "✕ damaged");
+}
+
 TEST(Format, LongNamesKeepBothEnds)
 {
     const QString name = QStringLiteral("model.layers.0.") + QString(100, QLatin1Char('x')) + QStringLiteral(".weight");

@@ -34,7 +34,7 @@ QString wordsOf(const app::StepView& step)
 
 TextRow rowOf(const app::StepView& step, const std::optional<app::VerifiedView>& verified)
 {
-    const QString verdict = verified ? verdictText(verified->result) : RollBackSheet::tr("not checked");
+    const QString verdict = verified ? verdictText(*verified) : RollBackSheet::tr("not checked");
     TextRow row;
     row.cells = { QString::number(step.step), wordsOf(step),
                   step.publishedUs == 0 ? unknownText() : ageText(secondsOf(ServiceBridge::nowUs() - step.publishedUs)),

@@ -69,15 +69,22 @@ QString levelText(int level)
                              : QString::number(level);
 }
 
-QString verdictText(const std::string& result)
+QString verdictText(const std::string& result, const app::ProblemView* against)
 {
+    if (result == "unverified" && against)
+        return QCoreApplication::translate("Marks", "%1 speaks against it").arg(safeName(against->code));
     static constexpr std::array<Word, 6> Words { { { "verified", "verified as published" },
                                                    { "consistent", "consistent" },
                                                    { "first_sight", "as first read, which may be just now" },
-                                                   { "unverified", "nothing to check against" },
+                                                   { "unverified", "nothing vouches for it" },
                                                    { "incomplete", "incomplete" },
                                                    { "damaged", "✕ damaged" } } };
     return find(Words, result);
+}
+
+QString verdictText(const app::VerifiedView& verified)
+{
+    return verdictText(verified.result, verified.problem ? &*verified.problem : nullptr);
 }
 
 QString evidenceText(const std::string& result)

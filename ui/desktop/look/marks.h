@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/problem.h"
 #include "deltascope/app/view/reads_view.h"
+#include "deltascope/app/view/verified_view.h"
 
 #include <QString>
 #include <QStringList>
@@ -18,7 +19,10 @@ QString problemLine(const app::ProblemView& problem); ///< "✕ DS-… …"; a n
 /// What the reader of a result must know about the bytes that it was made from: "⚑ rewritten and used: deltas/…".
 QStringList readsLines(const app::ReadsView& reads);
 QString levelText(int level); ///< "3 replay"
-QString verdictText(const std::string& result); ///< "verified as published", "as first read, which may be just now"
+/// "verified as published", "DS-REWRITTEN speaks against it". `against`: the gravest problem, null where there are
+/// notices at most.
+QString verdictText(const std::string& result, const app::ProblemView* against = nullptr);
+QString verdictText(const app::VerifiedView& verified);
 QString evidenceText(const std::string& result); ///< the same in a word or two: "verified", "first sight"
 bool isSound(const std::string& result); ///< a verdict that found nothing wrong and checked something
 

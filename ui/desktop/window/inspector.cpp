@@ -256,7 +256,7 @@ void Inspector::refresh()
 
     const std::optional<app::VerifiedView> verified = verifiedOf(run->verified, *step);
     if (verified)
-        m_verified->show({ levelText(verified->level), verdictText(verified->result), agoText(verified->tUs, now) },
+        m_verified->show({ levelText(verified->level), verdictText(*verified), agoText(verified->tUs, now) },
                          { {}, {}, fullTimeText(verified->tUs) });
     else
         m_verified->show({ tr("not checked") });

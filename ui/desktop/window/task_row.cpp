@@ -32,6 +32,15 @@ QString meanText(std::uint64_t bytes, double seconds)
     return seconds > 0 ? QStringLiteral(", ") + rateText(static_cast<double>(bytes) / seconds) : QString();
 }
 
+/// The gravest problem that a verification found in the run or its steps; null: notices at most.
+const app::ProblemView* gravestIn(const app::VerifyView& view)
+{
+    const app::ProblemView* found = app::gravest(view.problems);
+    for (auto step = view.steps.begin(); (!found || isNotice(*found)) && step != view.steps.end(); ++step)
+        found = app::gravest(step->problems);
+    return found && !isNotice(*found) ? found : nullptr;
+}
+
 /// A line for each thing to know about the bytes that a result was made from, behind its other text.
 QString readsText(const app::ReadsView& reads)
 {
@@ -260,7 +269,7 @@ QString TaskRow::resultText() const
     }
     if (const auto* verified = std::get_if<std::shared_ptr<const app::VerifyView>>(&*m_task.result)) {
         QString text = tr("%1, level %2, %3 in %4")
-                           .arg(verdictText((*verified)->result), levelText((*verified)->level),
+                           .arg(verdictText((*verified)->result, gravestIn(**verified)), levelText((*verified)->level),
                                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")),
                                 durationText((*verified)->seconds));
         if (const std::string base = app::baseAloneText(**verified); !base.empty())

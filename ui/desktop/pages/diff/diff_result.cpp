@@ -5,11 +5,15 @@
 #include "look/marks.h"
 #include "pages/diff/diff_report.h"
 #include "pages/diff/diff_tensors.h"
+#include "pages/page.h"
 #include "widgets/cards.h"
 
 #include <QHBoxLayout>
 #include <QTabBar>
 #include <QVBoxLayout>
+
+#include <algorithm>
+#include <optional>
 
 namespace deltascope::desktop {
 
@@ -33,14 +37,30 @@ KpiTile::Content tile(const QString& label, const Quantity& value, std::vector<K
     return content;
 }
 
-KpiTile::Content between(const DiffPair& pair)
+/// How many versions lie behind the older of two steps up to the newer one; their numbers may be far apart. Nothing:
+/// the epoch is not known.
+std::optional<std::uint64_t> versionsBetween(const RunPointer& run, const DiffPair& pair)
+{
+    const auto epoch = static_cast<std::size_t>(pair.a.epoch);
+    if (!run || !run->run || epoch >= run->run->epochs.size())
+        return std::nullopt;
+    const auto [from, to] = std::minmax(pair.a.step, pair.b.step);
+    const std::vector<app::StepView>& steps = run->run->epochs[epoch].steps;
+    return static_cast<std::uint64_t>(
+        std::count_if(steps.begin(), steps.end(), [from = from, to = to](const app::StepView& step) {
+            return step.state != "gap" && step.step > from && step.step <= to;
+        }));
+}
+
+KpiTile::Content between(const RunPointer& run, const DiffPair& pair)
 {
     if (pair.a.epoch != pair.b.epoch)
         return tile(DiffResult::tr("Between them"), { unknownText(), {} },
                     { { DiffResult::tr("epochs %1 and %2").arg(pair.a.epoch).arg(pair.b.epoch) } });
-    const auto apart = static_cast<std::uint64_t>(std::abs(pair.b.step - pair.a.step));
+    const std::optional<std::uint64_t> apart = versionsBetween(run, pair);
     return tile(DiffResult::tr("Between them"),
-                { exactText(apart), apart == 1 ? DiffResult::tr("step") : DiffResult::tr("steps") },
+                { apart ? exactText(*apart) : unknownText(),
+                  apart == 1U ? DiffResult::tr("version") : DiffResult::tr("versions") },
                 { { DiffResult::tr("%1 to %2").arg(pair.a.step).arg(pair.b.step) } });
 }
 
@@ -48,6 +68,7 @@ KpiTile::Content between(const DiffPair& pair)
 
 DiffResult::DiffResult(PageContext& context, QWidget* parent)
     : QWidget(parent)
+    , m_context(context)
     , m_tileRow(new QWidget)
     , m_tabs(new QTabBar)
     , m_tabRow(new QWidget)
@@ -114,7 +135,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
                      { { largest ? shortened(safeName(largest->name), NameInTile) : QString() } }),
                 tile(tr("Relative L2"), { view.relativeNorm ? smallText(*view.relativeNorm) : unknownText(), {} },
                      { { tr("B − A over A") } }),
-                between(pair), tile(tr("Compared"), bytesQuantity(view.bytesCompared), { { speed } }) });
+                between(m_context.focus.run(), pair),
+                tile(tr("Compared"), bytesQuantity(view.bytesCompared), { { speed } }) });
     m_tabs->setTabText(Tensors, tr("Tensors %1").arg(exactText(view.tensors.size())));
     m_tabs->setTabText(OneSide, tr("Only in A or B %1").arg(exactText(view.onlyInA.size() + view.onlyInB.size())));
     m_tabs->setTabText(Reshaped, tr("Shape or dtype %1").arg(exactText(view.reshaped.size())));
@@ -152,7 +174,7 @@ void DiffResult::show(const DiffPair& pair, TouchedPointer touched)
               percentQuantity(view.elementsTotal ? shareIfAny(view.elementsAtMost, *view.elementsTotal) : std::nullopt),
               { { tr("%1 of %2").arg(countText(view.elementsAtMost), countText(view.elementsTotal)) } }),
           tile(tr("Tensors touched"), { exactText(view.tensors.size()), {} }, { { tr("by at least one delta") } }),
-          between(pair) });
+          between(m_context.focus.run(), pair) });
     m_tabs->hide();
     m_note->setText(tr("An upper bound: an element that changes twice counts twice. “Different” compares the bits."));
     m_note->show();

@@ -32,6 +32,7 @@ private:
     void showTiles(std::vector<KpiTile::Content> contents);
     void showPart(int part);
 
+    PageContext& m_context;
     QWidget* m_tileRow;
     std::vector<KpiTile*> m_tiles;
     QTabBar* m_tabs;

@@ -52,7 +52,7 @@ QString verifiedTip(const app::LineageRowView& row)
     if (!row.verified)
         return translated("not checked");
     return translated("%1, level %2\n%3")
-        .arg(verdictText(row.verified->result), levelText(row.verified->level), fullTimeText(row.verified->tUs));
+        .arg(verdictText(*row.verified), levelText(row.verified->level), fullTimeText(row.verified->tUs));
 }
 
 QString differsText(const LineageRemark& remark)
@@ -71,7 +71,7 @@ QString verifiedWord(const LineagePicture& picture, std::size_t at)
     if (const std::optional<std::uint64_t>& differs = picture.remark(at).differs)
         text += translated(", %1 differ").arg(countText(differs));
     else if (!isSound(row.verified->result))
-        text += QLatin1Char(' ') + verdictText(row.verified->result);
+        text += QLatin1Char(' ') + verdictText(*row.verified);
     return text;
 }
 
