@@ -308,6 +308,23 @@ TEST(RollBack, AnUndoTakesBackARollBackThatFailedBehindItsPut)
     EXPECT_EQ(p.rootOfStep(8).value_or("none"), p.rootOfCheckpoint(6));
 }
 
+TEST(RollBack, AStateThatTheLayoutCannotCarryIsRefusedInThePlan)
+{
+    Publishing p;
+    p.options.anchorEvery = 1; // anchors carry every type
+    for (std::int64_t step = 1; step <= 2; ++step) {
+        std::vector<FileTensor> tensors = Publishing::tensorsOf(step);
+        tensors.push_back({ tensor("c", { 4 }, Dtype::F32), std::string(16, static_cast<char>(step)) });
+        ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), safetensorsFile(tensors)));
+    }
+    p.publishAll(1, 2);
+    const auto plan = planRollBack(p.bench, p.run, p.base, Publishing::step(1), p.task);
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, Code::Unsupported) << plan.error().text;
+    EXPECT_NE(plan.error().text.find("c changed and is F32"), std::string::npos) << plan.error().text;
+    EXPECT_NE(plan.error().action.find("materialize"), std::string::npos) << plan.error().action;
+}
+
 TEST(RollBack, WhereThereIsNothingToDoItSaysSo)
 {
     RollingBack p;

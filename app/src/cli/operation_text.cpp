@@ -48,8 +48,14 @@ std::string meaning(const app::VerifyView& report)
         return anyVouched ? "not all of it was compared with something that vouches for it"
                           : "nothing was compared with anything that vouches for it";
     }
-    if (verdict == "incomplete")
-        return "something that it builds on is missing or not finished";
+    if (verdict == "incomplete") {
+        const bool allUnsupported = std::all_of(report.steps.begin(), report.steps.end(), [](const auto& step) {
+            const app::ProblemView* const problem = app::gravest(step.problems);
+            return step.result != "incomplete" || (problem && problem->code == word(Code::Unsupported));
+        });
+        return allUnsupported ? "its encoding cannot be read, so that nothing of it was checked"
+                              : "something that it builds on is missing or not finished";
+    }
     return "bytes are not what they should be";
 }
 

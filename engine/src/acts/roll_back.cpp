@@ -303,6 +303,15 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
             source->uri(),
             plan.to,
             {} });
+    DS_TRY(const WriterChoice writers, WriterChoice::of(scene.publishing, {}));
+    for (const TensorDiff& tensor : plan.difference.tensors) {
+        Result<void> carried = tensor.different > 0 ? writers.expectCarries(tensor.tensor) : Result<void>();
+        if (carried)
+            continue;
+        carried.error().where = source->uri();
+        carried.error().action = materializeLine(scene.run, *scene.target);
+        return fail(std::move(carried.error()));
+    }
     return plan;
 }
 

@@ -92,7 +92,8 @@ Result<void> readForm(const Run& run, const VersionObjects& objects, bool payloa
     if (!index) {
         if (index.error().code == Code::Canceled || index.error().code == Code::Transient)
             return fail(std::move(index.error()));
-        failure = std::move(index.error());
+        if (!failure || failure->code != Code::Vanished) // which says why it cannot be read
+            failure = std::move(index.error());
         return {};
     }
     Result<void> sound = payload ? run.layout->checkPayload(*run.store, objects, *index, task) : Result<void>();

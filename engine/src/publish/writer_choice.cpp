@@ -1,5 +1,8 @@
 #include "publish/writer_choice.h"
 
+#include "format/slime_v2/slime_v2_writer.h"
+#include "format/trl/trl_v2_writer.h"
+
 #include <fmt/format.h>
 
 namespace deltascope {
@@ -47,6 +50,11 @@ Result<WriterChoice> WriterChoice::of(const PublishOptions& options, std::string
     if (options.anchorWhenCheaper)
         return fail(Code::Usage, "slime-v2 has no anchors, so none can be cheaper");
     return choice;
+}
+
+Result<void> WriterChoice::expectCarries(const TensorInfo& tensor) const
+{
+    return m_slime ? expectSlimeV2Carries(tensor, m_slimeEncoding) : expectTrlV2Carries(tensor);
 }
 
 std::vector<std::string> WriterChoice::committingKeys(std::int64_t step) const

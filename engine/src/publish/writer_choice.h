@@ -11,6 +11,8 @@ public:
     /// Errors: Usage (a layout that cannot be written, unknown encoding or checksum).
     static Result<WriterChoice> of(const PublishOptions& options, std::string spoolFolder);
 
+    /// Errors: Unsupported (a delta carries no changes of such a tensor).
+    Result<void> expectCarries(const TensorInfo& tensor) const;
     /// Else the first state is a checkpoint outside of the run.
     bool hasAnchors() const noexcept { return !m_slime; }
     std::int64_t firstStep() const noexcept { return 1; }

@@ -73,16 +73,7 @@ public:
         m_digest->update(block.after);
         if (block.changes.positions.empty())
             return {};
-        if (m_tensor.shape.empty()) {
-            return fail(Code::Unsupported,
-                        fmt::format("{} changed and is {}, a scalar: slime-v2 cannot carry it (its readers and writers "
-                                    "see tensors as bytes, which needs a dimension)",
-                                    quoteName(m_tensor.name), describe(m_tensor)),
-                        {},
-                        m_tensor.dtype == Dtype::BF16
-                            ? "Give the tensor the shape [1], or publish as trl-v2 if all that changes is BF16."
-                            : "Give the tensor the shape [1]; trl-v2 carries changes of BF16 tensors only.");
-        }
+        DS_CHECK(expectSlimeV2Carries(m_tensor, m_writer.options().encoding));
         return addChanged(begin, block);
     }
 
@@ -170,13 +161,6 @@ public:
 private:
     Result<void> addChanged(std::uint64_t begin, const TensorBlock& block) override
     {
-        if (m_tensor.bytes() > PositionLimit) {
-            return fail(
-                Code::Unsupported,
-                fmt::format("{} changed and has {} bytes: overwrite reaches the first 4 GiB only; xor has no limit",
-                            quoteName(m_tensor.name), m_tensor.bytes()),
-                {}, "Publish with --encoding xor.");
-        }
         m_batchPositions.resize(BatchItems);
         m_batchValues.resize(BatchItems);
         for (const std::uint32_t element : block.changes.positions) {
@@ -281,6 +265,25 @@ Result<void> ZstdFrameWriter::compress(ByteSpan bytes, bool last)
         if (last ? left == 0 : in.pos == in.size)
             return {};
     }
+}
+
+Result<void> expectSlimeV2Carries(const TensorInfo& tensor, SlimeV2Encoding encoding)
+{
+    if (tensor.shape.empty())
+        return fail(Code::Unsupported,
+                    fmt::format("{} changed and is {}, a scalar: slime-v2 cannot carry it (its readers and writers see "
+                                "tensors as bytes, which needs a dimension)",
+                                quoteName(tensor.name), describe(tensor)),
+                    {},
+                    tensor.dtype == Dtype::BF16
+                        ? "Give the tensor the shape [1], or publish as trl-v2 if all that changes is BF16."
+                        : "Give the tensor the shape [1]; trl-v2 carries changes of BF16 tensors only.");
+    if (encoding == SlimeV2Encoding::Overwrite && tensor.bytes() > PositionLimit)
+        return fail(Code::Unsupported,
+                    fmt::format("{} changed and has {} bytes: overwrite reaches the first 4 GiB only; xor has no limit",
+                                quoteName(tensor.name), tensor.bytes()),
+                    {}, "Publish with --encoding xor.");
+    return {};
 }
 
 SlimeV2DeltaWriter::SlimeV2DeltaWriter(SlimeV2WriterOptions options, std::unique_ptr<SpoolFile> spool)

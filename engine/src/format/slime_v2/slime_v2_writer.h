@@ -41,6 +41,9 @@ private:
     SpooledBytes* m_out = nullptr;
 };
 
+/// Errors: Unsupported (a delta with this encoding carries no changes of such a tensor).
+Result<void> expectSlimeV2Carries(const TensorInfo& tensor, SlimeV2Encoding encoding);
+
 /// A delta folder: one file of zstd frames, then the index. The mirror of ZstdMaskStream and SlimeOverwriteStream.
 class SlimeV2DeltaWriter final : public VersionWriter {
 public:

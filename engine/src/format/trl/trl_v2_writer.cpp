@@ -110,15 +110,7 @@ public:
 private:
     Result<void> checkCarried(const ElementChanges& changes) const
     {
-        if (m_tensor.dtype != Dtype::BF16) {
-            return fail(Code::Unsupported,
-                        fmt::format("{} changed and is {}: trl-v2 carries changes of BF16 tensors only",
-                                    quoteName(m_tensor.name), describe(m_tensor)),
-                        {},
-                        m_tensor.shape.empty() ? "Give the tensor the shape [1] and publish as slime-v2, which carries "
-                                                 "every element type, and no scalars."
-                                               : "Publish as slime-v2, which carries every element type.");
-        }
+        DS_CHECK(expectTrlV2Carries(m_tensor));
         const std::uint64_t last = changes.firstElement + changes.positions.back();
         if (last > LargestPosition) {
             return fail(Code::Unsupported,
@@ -225,6 +217,19 @@ Result<void> expectDifferentNames(const std::vector<TensorInfo>& tensors)
 }
 
 } // namespace
+
+Result<void> expectTrlV2Carries(const TensorInfo& tensor)
+{
+    if (tensor.dtype == Dtype::BF16)
+        return {};
+    return fail(Code::Unsupported,
+                fmt::format("{} changed and is {}: trl-v2 carries changes of BF16 tensors only", quoteName(tensor.name),
+                            describe(tensor)),
+                {},
+                tensor.shape.empty() ? "Give the tensor the shape [1] and publish as slime-v2, which carries every "
+                                       "element type, and no scalars."
+                                     : "Publish as slime-v2, which carries every element type.");
+}
 
 TrlV2DeltaWriter::TrlV2DeltaWriter(TrlV2WriterOptions options, std::unique_ptr<SpoolFile> spool)
     : m_options(std::move(options))

@@ -21,6 +21,9 @@ struct PatchTotals {
     std::uint64_t elements = 0; ///< of the tensors in the file
 };
 
+/// Errors: Unsupported (a delta carries no changes of such a tensor).
+Result<void> expectTrlV2Carries(const TensorInfo& tensor);
+
 /// A sparse step: pairs X.idx and X.val. The mirror of PairStream.
 class TrlV2DeltaWriter final : public VersionWriter {
 public:
