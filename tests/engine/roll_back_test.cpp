@@ -321,7 +321,7 @@ TEST(RollBack, AStateThatTheLayoutCannotCarryIsRefusedInThePlan)
     const auto plan = planRollBack(p.bench, p.run, p.base, Publishing::step(1), p.task);
     ASSERT_FALSE(plan);
     EXPECT_EQ(plan.error().code, Code::Unsupported) << plan.error().text;
-    EXPECT_NE(plan.error().text.find("c changed and is F32"), std::string::npos) << plan.error().text;
+    EXPECT_NE(plan.error().text.find("\"c\" changed and is F32"), std::string::npos) << plan.error().text;
     EXPECT_NE(plan.error().action.find("materialize"), std::string::npos) << plan.error().action;
 }
 
