@@ -410,6 +410,13 @@ TEST_F(ServiceTest, WhatAMirrorHoldsAsItWasIsOfferedInThePlaceOfRewrittenObjects
     EXPECT_EQ(viewOf<RunView>(service->openRun(request.source, Depth::Headers))->latest, 11);
     request.source.mirrors = { mirror.path() };
     EXPECT_EQ(viewOf<RunView>(service->openRun(request.source, Depth::Headers))->latest, 13);
+    const auto run = viewOf<RunView>(service->openRun(request.source, Depth::Replayed));
+    EXPECT_EQ(run->latest, 13);
+    for (const StepView& step : run->epochs.front().steps) {
+        EXPECT_EQ(step.changedFraction.has_value(), step.step > 1 && step.step < 12) << step.step;
+        for (const ProblemView& problem : step.problems)
+            EXPECT_NE(problem.code, "DS-FORMS-DIFFER") << "the record tells which one is right";
+    }
 }
 
 TEST_F(ServiceTest, TheDoctorSaysWhatCannotBeOpened)

@@ -236,7 +236,7 @@ std::map<std::tuple<std::size_t, std::int64_t, std::string_view>, StepView*> ste
 
 /// Says at the steps whose own objects were rewritten, or whose base was, that they are refused; what builds on them is
 /// refused with them. The newest step that is offered is one that is not. What is counted against such states is not
-/// known.
+/// known, and where forms differ, the record tells which one is right.
 void addRefused(RunView& view, const Run& run, const SeenChanges& changes)
 {
     const std::map<std::size_t, Error>& refused = changes.refused;
@@ -250,6 +250,11 @@ void addRefused(RunView& view, const Run& run, const SeenChanges& changes)
         StepView* const step = stepOf(version);
         if (step && (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase)))
             step->problems.push_back(problemView(rewritten));
+    }
+    for (const std::size_t at : changes.rewritten) {
+        if (StepView* const step = stepOf(run.versions[at]))
+            std::erase_if(step->problems,
+                          [](const ProblemView& problem) { return problem.code == word(Code::FormsDiffer); });
     }
     for (const std::size_t at : changes.miscounted) {
         if (StepView* const step = stepOf(run.versions[at]))
@@ -280,7 +285,7 @@ RunView runViewOf(const Run& run, const SeenChanges& changes, const Annotations&
     addLogProblems(view.problems, logs);
     for (const Error& change : changes.told)
         view.problems.push_back(problemView(change));
-    if (!changes.refused.empty())
+    if (!changes.rewritten.empty() || !changes.refused.empty())
         addRefused(view, run, changes);
     view.revision = revision;
     return view;

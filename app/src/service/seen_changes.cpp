@@ -35,27 +35,31 @@ SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Erro
 {
     const bool isRewritten =
         std::any_of(told.begin(), told.end(), [](const Error& change) { return change.code == Code::Rewritten; });
-    SeenChanges changes { std::move(told), {}, {} };
+    SeenChanges changes { std::move(told), {}, {}, {} };
     if (!isRewritten)
         return changes;
     const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
     PlanOptions around;
-    for (const auto& [link, change] : rewritten.links)
+    for (const auto& [link, change] : rewritten.links) {
         around.without.push_back(link);
+        changes.rewritten.insert(link.version);
+    }
     const Planner planner(run);
     const Planner plannerAround(run, around);
+    std::set<std::size_t> overRewritten; ///< that are counted so
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Result<Plan> plan = planner.planFor(run.versions[i]);
         std::optional<Error> refused = plan ? onTheWay(*plan, rewritten) : std::nullopt;
         if (!refused)
             continue;
+        overRewritten.insert(i);
         const Result<Plan> other = plannerAround.planFor(run.versions[i]);
         if (!other || onTheWay(*other, rewritten))
             changes.refused.emplace(i, std::move(*refused));
     }
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const std::optional<std::size_t> before = countedAgainst(run, i);
-        if (changes.refused.contains(i) || (before && changes.refused.contains(*before)))
+        if (overRewritten.contains(i) || (before && overRewritten.contains(*before)))
             changes.miscounted.insert(i);
     }
     return changes;

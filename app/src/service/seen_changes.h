@@ -16,9 +16,11 @@ struct SeenChanges {
     /// What was rewritten on every way to a version, by its index: rebuilding it is refused until that is accepted. An
     /// object of the version itself is named before one in front of it; one of the external base has no step.
     std::map<std::size_t, Error> refused;
-    /// Versions, by index, whose changes were counted in or against a state that is refused: the records contradict
-    /// these counts.
+    /// Versions, by index, whose changes were counted in or against a state over rewritten objects: the records
+    /// contradict these counts.
     std::set<std::size_t> miscounted;
+    /// Versions, by index, a form of which was rewritten: where forms differ, the record tells which one is right.
+    std::set<std::size_t> rewritten;
 };
 
 /// `told`: of changedSinceSeen(). Plans each version where one of them is Rewritten, as acts do: around it
