@@ -6,6 +6,7 @@
 #include "lineage/restored.h"
 #include "ops/judge_checkpoints.h"
 #include "ops/sidecars.h"
+#include "ops/step_verdicts.h"
 #include "ops/stretches.h"
 #include "ops/trainer_files.h"
 
@@ -36,11 +37,15 @@ std::string listedDigest(const Run& run, const IndexRange& range)
     return toHex(sha256(asBytes(text)));
 }
 
-/// The objects of the versions themselves: at level 1 their headers, from level 2 on all bytes of those that are whole.
+/// The objects of the versions themselves: at level 1 their headers, from level 2 on all bytes of those that are whole,
+/// and of those that they build on.
 void addRange(PlannedReads& reads, const Run& run, const IndexRange& range, int level)
 {
-    for (std::size_t i = range.first; i <= range.second; ++i) {
+    const std::vector<bool> meant = withBases(run, range.first, range.second);
+    for (std::size_t i = level >= 2 ? 0 : range.first; i <= range.second; ++i) {
         const Version& version = run.versions[i];
+        if (!meant[i] || (i < range.first && (version.beingWritten || version.failure)))
+            continue;
         const bool isWhole = level >= 2 && !version.beingWritten && !version.failure;
         for (std::size_t form = 0; form < version.forms(); ++form) {
             const VersionObjects& objects = version.objectsOf(form);

@@ -9,7 +9,8 @@ namespace deltascope {
 // The plans of acts that only read a run: every object that is going to be read, with its identity. Only names and
 // headers are looked at for them.
 
-/// What verifyRun() reads, by the level of `options`. A range that is left open is all that the run has now.
+/// What verifyRun() reads, by the level of `options`. What the range builds on is not read again where the records know
+/// it as it is. A range that is left open is all that the run has now.
 ActPlan planVerify(const Run& run, const VerifyOptions& options);
 
 /// A state of an open run that an act reads.
