@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 
@@ -1189,6 +1190,39 @@ TEST_F(MaterializeParts, AFileThatWasCutShortBeforeTheCommitIsNoticed)
     }
     EXPECT_EQ(errorOf(commit()).code, Code::Unfinished);
     EXPECT_FALSE(workshop.exists());
+}
+
+TEST_F(MaterializeParts, AFileThatWasChangedBeforeTheCommitIsNamedAndWrittenAgainByItsPart)
+{
+    for (const bool inHeader : { true, false }) {
+        SCOPED_TRACE(inHeader);
+        ASSERT_TRUE(part(0, 2));
+        ASSERT_TRUE(part(1, 2));
+        const std::string folder = workshop.folder() + "/" + *workshop.leftovers().begin();
+        std::set<std::string> files;
+        for (const auto& entry : fs::directory_iterator(folder)) {
+            if (entry.path().extension() == ".safetensors")
+                files.insert(entry.path().string());
+        }
+        ASSERT_GT(files.size(), 1U);
+        const std::string changed = *std::next(files.begin()); // of part 1
+        std::fstream file(changed, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(inHeader ? 12 : -7, inHeader ? std::ios::beg : std::ios::end);
+        const std::streamoff at = file.tellg();
+        const int byte = file.get();
+        file.seekp(at);
+        file.put(static_cast<char>(byte ^ 4));
+        file.close();
+        const Error error = errorOf(commit());
+        EXPECT_EQ(error.code, Code::Digest);
+        EXPECT_EQ(error.where, changed);
+        EXPECT_EQ(error.action, "run materialize --shard 1/2 again, then --commit");
+        EXPECT_FALSE(workshop.exists());
+        ASSERT_TRUE(part(1, 2));
+        ASSERT_TRUE(commit());
+        expectWhole();
+        workshop.reset();
+    }
 }
 
 TEST_F(MaterializeParts, EveryCallOfACommitMayFail)

@@ -70,6 +70,18 @@ public:
         return readBack(task);
     }
 
+    /// Reads the files of all parts and compares them with what each part noted.
+    Result<void> readParts(ClaimedTensors noted, TaskContext& task)
+    {
+        DS_CHECK(openParts(noted));
+        for (auto& [name, claimed] : noted) {
+            if (const std::optional<std::size_t> index = m_chain.indexOf(name))
+                m_finished[*index] = std::move(claimed.tensor);
+        }
+        m_work = wholeTensors();
+        return readBack(task);
+    }
+
     FinishedTensors takeFinished() noexcept { return std::move(m_finished); }
     std::uint64_t resumedBytes() const noexcept { return m_resumedBytes; }
     /// Of what was written: tensors whose values no state could hold on purpose.
@@ -108,8 +120,27 @@ private:
         return {};
     }
 
-    /// Cuts the work into items, largest tensors first, and verifies what an earlier attempt left.
-    Result<void> planWork(TaskContext& task)
+    /// Every tensor must be noted and every file must have its size.
+    Result<void> openParts(const ClaimedTensors& noted)
+    {
+        for (std::size_t i = 0; i < m_layout.shards.size(); ++i) {
+            const OutputShard& shard = m_layout.shards[i];
+            DS_TRY(const std::uint64_t size, m_bench.disk->sizeOf(pathOf(i)));
+            if (size != shard.sizeBytes)
+                return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes),
+                            pathOf(i), m_folder.howToRepeat(i));
+            for (const TensorInfo* tensor : shard.tensors) {
+                if (!noted.contains(tensor->name))
+                    return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor->name), pathOf(i));
+            }
+            m_files.emplace_back();
+            DS_TRY(m_files.back(), m_bench.disk->openExisting(pathOf(i)));
+        }
+        return {};
+    }
+
+    /// Of the shards of this part, largest first.
+    std::vector<WorkItem> wholeTensors() const
     {
         std::vector<WorkItem> whole;
         for (std::size_t shard = 0; shard < m_layout.shards.size(); ++shard) {
@@ -119,7 +150,13 @@ private:
         }
         std::stable_sort(whole.begin(), whole.end(),
                          [](const WorkItem& a, const WorkItem& b) { return a.end > b.end; });
+        return whole;
+    }
 
+    /// Cuts the work into items, largest tensors first, and verifies what an earlier attempt left.
+    Result<void> planWork(TaskContext& task)
+    {
+        const std::vector<WorkItem> whole = wholeTensors();
         std::vector<char> done(whole.size(), 0);
         task.beginPhase("resume", 0);
         DS_CHECK(forEachParallel(m_means.threads, whole.size(), task, [&](std::size_t n) -> Result<void> {
@@ -239,20 +276,37 @@ private:
                     file->dropCache();
             }
         }
+        DS_CHECK(forEachParallel(m_means.threads, m_files.size(), task, [&](std::size_t i) -> Result<void> {
+            if (!m_files[i])
+                return {};
+            const std::string meant = m_layout.shards[i].header();
+            std::vector<std::byte> header(meant.size());
+            DS_CHECK(m_files[i]->read(0, header));
+            return std::ranges::equal(header, asBytes(meant)) ? Result<void>() : changedAfterwards(i, "the header");
+        }));
         return forEachParallel(m_means.threads, m_work.size(), task, [&](std::size_t n) -> Result<void> {
             DS_TRY(const std::vector<Digest128> leaves, hashWritten(m_work[n], task));
             const TensorInfo& tensor = tensorOf(m_work[n]);
             const ShortList<Digest128, 1>& meant = m_finished[*m_chain.indexOf(tensor.name)].leaves;
             const auto wrong = std::mismatch(leaves.begin(), leaves.end(), meant.begin(), meant.end());
-            if (wrong.first != leaves.end() || wrong.second != meant.end())
-                return fail(
-                    Code::Digest,
-                    fmt::format("leaf {} (1 MiB) of {} reads back otherwise than it was written: memory or disk is "
-                                "faulty",
-                                wrong.first - leaves.begin(), tensor.name),
-                    m_options.destination, "check the machine's memory and disk before you try again");
-            return {};
+            if (wrong.first == leaves.end() && wrong.second == meant.end())
+                return {};
+            return changedAfterwards(m_work[n].shard,
+                                     fmt::format("leaf {} (1 MiB) of {}", wrong.first - leaves.begin(), tensor.name));
         });
+    }
+
+    Result<void> changedAfterwards(std::size_t shard, const std::string& what) const
+    {
+        if (m_options.commit)
+            return fail(Code::Digest,
+                        fmt::format("{} reads back otherwise than its part wrote it: the file was changed since, or "
+                                    "the disk is faulty",
+                                    what),
+                        pathOf(shard), m_folder.howToRepeat(shard));
+        return fail(Code::Digest,
+                    fmt::format("{} reads back otherwise than it was written: memory or disk is faulty", what),
+                    m_options.destination, "check the machine's memory and disk before you try again");
     }
 
     Result<std::vector<Digest128>> hashWritten(const WorkItem& item, TaskContext& task)
@@ -291,6 +345,7 @@ private:
     {
         return m_sources ? m_sources->of(tensor) : std::vector<std::uint64_t>();
     }
+    std::string pathOf(std::size_t shard) const { return m_folder.path() + "/" + m_layout.shards[shard].name; }
     const TensorInfo& tensorOf(const WorkItem& item) const { return *m_layout.shards[item.shard].tensors[item.tensor]; }
     std::uint64_t fileOffset(const WorkItem& item) const
     {
@@ -320,24 +375,6 @@ std::string rootOf(const PathState& chain, const FinishedTensors& finished)
     for (std::size_t i = 0; i < finished.size(); ++i)
         nodes.push_back(tensorNode(chain.tensors()[i], finished[i].leaves, {}));
     return toHex(checkpointRoot(nodes, false).fast);
-}
-
-/// For the last step of a shared rebuild: every tensor must be noted and every file must have its size.
-Result<void> checkParts(Workbench& bench, const OutputLayout& layout, const RebuildFolder& folder,
-                        const ClaimedTensors& finished)
-{
-    for (const OutputShard& shard : layout.shards) {
-        const std::string path = folder.path() + "/" + shard.name;
-        DS_TRY(const std::uint64_t size, bench.disk->sizeOf(path));
-        if (size != shard.sizeBytes)
-            return fail(Code::Unfinished, fmt::format("{} has {} of {} bytes", shard.name, size, shard.sizeBytes),
-                        path);
-        for (const TensorInfo* tensor : shard.tensors) {
-            if (!finished.contains(tensor->name))
-                return fail(Code::Unfinished, fmt::format("no part has finished {}", tensor->name), path);
-        }
-    }
-    return {};
 }
 
 /// Whether the objects of a plan stand on record with the bytes that were seen first, as far as their identities tell.
@@ -383,13 +420,6 @@ std::vector<Error> noticesOf(const Run& run, const Plan& plan)
         }
     }
     return notices;
-}
-
-Result<void> writeFinalFile(FileSystem& disk, const std::string& path, const std::string& text)
-{
-    if (disk.exists(path)) // of an earlier attempt
-        DS_CHECK(disk.removeFile(path));
-    return writeTextFile(disk, path, text);
 }
 
 /// Fills in what no-ops on the way say. Errors: the obstacle (ChainGap), unless a gap may be crossed.
@@ -455,26 +485,23 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     report.lossy = plan.lossy;
     report.fromFullForm = !plan.links.empty() && version.fullForm() == plan.links.back().form;
 
-    FinishedTensors finished;
-    std::vector<SuspectTensor> suspects;
+    Rebuild rebuild(bench, means, chain, layout, folder, options);
     if (options.commit) {
-        DS_TRY(auto noted, folder.collectParts());
-        DS_CHECK(checkParts(bench, layout, folder, noted));
-        for (const TensorInfo& tensor : chain.tensors())
-            finished.push_back(std::move(noted.at(tensor.name).tensor));
+        DS_TRY(ClaimedTensors noted, folder.collectParts());
+        DS_CHECK(rebuild.readParts(std::move(noted), task));
     } else {
-        Rebuild rebuild(bench, means, chain, layout, folder, options);
         DS_CHECK(rebuild.run(task));
-        finished = rebuild.takeFinished();
         report.resumedBytes = rebuild.resumedBytes();
-        if (!(version.facts && version.facts->replayed)) // else its values are judged, beside those before it
-            suspects = rebuild.takeSuspects();
         if (options.parts > 1) {
             DS_CHECK(expectSoundReads(chain, options, report, task));
             DS_CHECK(folder.notePartEnd());
             return report;
         }
     }
+    const FinishedTensors finished = rebuild.takeFinished();
+    std::vector<SuspectTensor> suspects;
+    if (!(version.facts && version.facts->replayed)) // else its values are judged, beside those before it
+        suspects = rebuild.takeSuspects();
     DS_CHECK(judgeNoops(bench, run, version, plan, finished, options.acrossGap, report, task));
     for (const FinishedTensor& tensor : finished)
         report.digestsChecked += tensor.digestsChecked;
@@ -493,7 +520,7 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     DS_CHECK(chain.expectRecorded(report.root, means, task));
     task.beginPhase("finish", 0);
     if (!layout.indexJson.empty())
-        DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(IndexName), layout.indexJson));
+        DS_CHECK(folder.writeText(IndexName, layout.indexJson));
     CheckedFiles files(bench, options.acceptRewritten);
     DS_TRY(Sidecars sidecars, copySidecars(*bench.disk, files, run, plan, folder.path(), options.sidecars, task));
     report.sidecars = std::move(sidecars.names);
@@ -515,8 +542,8 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
     for (Error& notice : task.notices())
         report.notices.push_back(std::move(notice));
     report.committed = true;
-    DS_CHECK(writeFinalFile(*bench.disk, folder.path() + "/" + std::string(ProvenanceName),
-                            provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
+    DS_CHECK(folder.writeText(ProvenanceName,
+                              provenanceText(run, version, plan, report, options.toolVersion, bench.nowUs())));
     DS_CHECK(folder.publish());
     return report;
 }

@@ -385,6 +385,11 @@ bool RebuildFolder::forget(std::uint64_t source) noexcept
     return appendProgress(line) && readProgress(m_request.part, left, ended) && !left.empty();
 }
 
+std::string RebuildFolder::howToRepeat(std::size_t shard) const
+{
+    return fmt::format("run materialize --shard {}/{} again, then --commit", shard % m_request.parts, m_request.parts);
+}
+
 Result<ClaimedTensors> RebuildFolder::collectParts() const
 {
     ClaimedTensors all;
@@ -394,9 +399,17 @@ Result<ClaimedTensors> RebuildFolder::collectParts() const
         if (!ended)
             return fail(Code::Unfinished,
                         fmt::format("part {} of {} has not finished its files", part, m_request.parts), m_path,
-                        fmt::format("run materialize --shard {}/{} again, then --commit", part, m_request.parts));
+                        howToRepeat(part));
     }
     return all;
+}
+
+Result<void> RebuildFolder::writeText(std::string_view name, const std::string& text)
+{
+    const std::string path = fmt::format("{}/{}", m_path, name);
+    if (m_disk->exists(path))
+        DS_CHECK(m_disk->removeFile(path));
+    return writeTextFile(*m_disk, path, text);
 }
 
 Result<void> RebuildFolder::publish()

@@ -70,12 +70,15 @@ public:
     /// Notes a finished tensor. Any thread.
     Result<void> note(const std::string& tensor, const FinishedTensor& finished,
                       const std::vector<std::uint64_t>& sources);
-    std::uint32_t parts() const noexcept { return m_request.parts; }
+    /// What to do where a file that a part has written is not as it must be.
+    std::string howToRepeat(std::size_t shard) const;
     /// Lists what every part has noted. Errors: Unfinished if a part of `parts` has not noted its end.
     Result<ClaimedTensors> collectParts() const;
     /// Notes that this part is done.
     Result<void> notePartEnd();
 
+    /// Writes a small file of the checkpoint, in place of one that an earlier attempt left. Errors: those of the disk.
+    Result<void> writeText(std::string_view name, const std::string& text);
     /// Removes our own records, renames the folder to the destination without replacing, syncs the parent.
     Result<void> publish();
     /// At the end of a rebuild that failed: keeps what a later attempt can go on from, and lets the error say so; else
