@@ -787,6 +787,7 @@ TEST_F(CliTest, EveryCommandHasExamplesThatItUnderstands)
         EXPECT_NO_THROW(program.parse(line)) << example.line;
         ASSERT_EQ(program.get_subcommands().size(), 1U) << example.line;
         EXPECT_EQ(program.get_subcommands().front()->get_name(), command);
+        EXPECT_TRUE(options.expectFit(command)) << example.line;
         EXPECT_FALSE(example.meaning.empty());
     };
     Options options;

@@ -318,6 +318,7 @@ private:
 
     Result<int> materialize(app::Service& service)
     {
+        DS_CHECK(m_options.expectFit("materialize"));
         app::MaterializeRequest request;
         request.version = m_options.versionRequest(m_options.source);
         request.destination = m_options.destination;
@@ -329,9 +330,6 @@ private:
         if (!m_options.shardSize.empty()) {
             DS_TRY(request.shardBytes, parseSize(m_options.shardSize));
         }
-        if (!m_options.shard.empty() && m_options.commit)
-            return fail(Code::Usage,
-                        "--shard writes one part, --commit finishes when all parts are written; take one of them");
         if (!m_options.shard.empty()) {
             DS_TRY(const auto part, parsePart(m_options.shard));
             request.part = part.first;
@@ -361,6 +359,7 @@ private:
 
     Result<int> publish(app::Service& service)
     {
+        DS_CHECK(m_options.expectFit("publish"));
         const app::SourceRequest into {
             m_options.into, m_options.base, m_options.layout, {}, m_options.epochs, {}, m_options.searchDepth
         };
@@ -376,17 +375,9 @@ private:
                                       m_options.acceptRewritten,
                                       m_options.soleWriter,
                                       m_options.mapPrefix };
-        if (m_options.anchorEvery && m_options.layout == "slime-v2")
-            return fail(Code::Usage, "slime-v2 has no anchors, so --anchor-every would do nothing");
-        const bool between = !m_options.source.empty() && !m_options.other.empty();
-        if (between != m_options.watchFolder.empty() || m_options.source.empty() != m_options.other.empty())
-            return fail(Code::Usage, "publish takes either --from and --to or --watch");
-        const bool isPlanned = m_options.dryRun || !m_options.planFile.empty() || !m_options.applyFile.empty();
-        if (isPlanned && !between)
-            return fail(Code::Usage, "one step is planned, from --from to --to; --watch publishes what comes");
-        if (!between)
+        if (!m_options.watchFolder.empty())
             return publishFolder(service, app::PublishRequest(into, args));
-        return isPlanned ? publishPlanned(service, into, args) : publishBetween(service, into, args);
+        return m_options.isPlanned() ? publishPlanned(service, into, args) : publishBetween(service, into, args);
     }
 
     Result<int> publishPlanned(app::Service& service, const app::SourceRequest& into, const app::PublishArgs& args)

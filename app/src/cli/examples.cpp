@@ -40,7 +40,7 @@ const ExamplesByCommand Examples {
     { "digest", { { "deltascope digest /runs/wordle@15 --json", "hashes of every tensor, for another tool" } } },
     { "publish",
       { { "deltascope publish --layout trl-v2 --into /runs/new --from base --to step-1", "the first step of a run" },
-        { "deltascope publish --layout trl-v2 --into s3://acme/new --from base --watch out",
+        { "deltascope publish --layout trl-v2 --into s3://acme/new --watch out",
           "every checkpoint that a trainer drops into out" } } },
     { "watch", { { "deltascope watch /runs/wordle", "a line for every step as it is published" } } },
     { "cost", { { "deltascope cost /runs/wordle --price-per-gb 0.05", "bytes and money for each step and day" } } },

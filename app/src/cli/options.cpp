@@ -63,6 +63,23 @@ Result<void> Options::expectWholeRun(const std::string& command) const
                 "deltascope show " + app::quotedPath(source) + " shows one step");
 }
 
+Result<void> Options::expectFit(std::string_view command) const
+{
+    if (command == "materialize" && !shard.empty() && commit)
+        return fail(Code::Usage,
+                    "--shard writes one part, --commit finishes when all parts are written; take one of them");
+    if (command != "publish")
+        return {};
+    if (anchorEvery && layout == "slime-v2")
+        return fail(Code::Usage, "slime-v2 has no anchors, so --anchor-every would do nothing");
+    const bool between = !source.empty() && !other.empty();
+    if (between != watchFolder.empty() || source.empty() != other.empty())
+        return fail(Code::Usage, "publish takes either --from and --to or --watch");
+    if (isPlanned() && !between)
+        return fail(Code::Usage, "one step is planned, from --from to --to; --watch publishes what comes");
+    return {};
+}
+
 void describe(CLI::App& program, Options& options)
 {
     program.require_subcommand(1);

@@ -97,6 +97,10 @@ struct Options {
     }
     /// Errors: Usage, if `source` names a step where `command` takes a whole run.
     Result<void> expectWholeRun(const std::string& command) const;
+    /// Errors: Usage, if options of `command` do not go together.
+    Result<void> expectFit(std::string_view command) const;
+    /// Whether an act is planned or carried out by its plan.
+    bool isPlanned() const { return dryRun || !planFile.empty() || !applyFile.empty(); }
     app::Depth depth() const { return headersOnly ? app::Depth::Headers : app::Depth::Replayed; }
     app::VersionRequest versionRequest(const std::string& address) const
     {
