@@ -84,7 +84,7 @@ TEST(PlanOfVerify, NamesWhatIsReadByItsLevel)
     EXPECT_EQ(counted.planOf(1).readBytes(), 0U) << "headers alone";
     EXPECT_FALSE(counted.planOf(1).unknown.empty()) << "nobody knows how long they are";
     const std::pair<std::size_t, std::size_t> thirdAlone { 2, 2 };
-    EXPECT_EQ(keysOf(counted.planOf(2, thirdAlone), {}, true), tinyKeys({ 3 }));
+    EXPECT_EQ(keysOf(counted.planOf(2, thirdAlone), {}, true), tinyKeys({ 1, 2, 3 })) << "what it builds on, too";
     EXPECT_EQ(keysOf(counted.planOf(3, thirdAlone), {}, true), tinyKeys({ 1, 2, 3, 4, 5 }))
         << "a replay begins at the anchor before and ends at the one behind";
     EXPECT_EQ(keysOf(counted.planOf(3, std::pair<std::size_t, std::size_t> { 5, 5 }), {}, true), tinyKeys({ 5, 6 }));
