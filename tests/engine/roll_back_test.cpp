@@ -1,11 +1,13 @@
 #include "deltascope/engine/roll_back.h"
 
 #include "deltascope/engine/beside.h"
+#include "golden_copy.h"
 #include "publish_fixture.h"
 #include "support/faulty_store.h"
 #include "support/forwarding_store.h"
 
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <map>
 
@@ -323,6 +325,68 @@ TEST(RollBack, AStateThatTheLayoutCannotCarryIsRefusedInThePlan)
     EXPECT_EQ(plan.error().code, Code::Unsupported) << plan.error().text;
     EXPECT_NE(plan.error().text.find("\"c\" changed and is F32"), std::string::npos) << plan.error().text;
     EXPECT_NE(plan.error().action.find("materialize"), std::string::npos) << plan.error().action;
+}
+
+TEST(RollBack, AStateWithSuspectValuesIsNamedInThePlan)
+{
+    Publishing p;
+    p.options.allowSuspect = true;
+    p.publishAll(1, 2);
+    std::vector<FileTensor> broken = Publishing::tensorsOf(3);
+    storeLe<std::uint16_t>(writable(broken.front().data), 0, Nan);
+    ASSERT_TRUE(putText(*p.checkpoints, Publishing::keyOf(3), safetensorsFile(broken)));
+    p.publishAll(3, 4);
+    const auto planned = [&](std::int64_t step) {
+        return planRollBack(p.bench, p.run, p.base, Publishing::step(step), p.task);
+    };
+    const auto plan = planned(3);
+    ASSERT_TRUE(plan) << plan.error().text;
+    ASSERT_EQ(plan->act.warnings.size(), 1U);
+    EXPECT_EQ(plan->act.warnings.front().code, Code::SuspectValues) << plan->act.warnings.front().text;
+    ASSERT_TRUE(planned(2));
+    EXPECT_TRUE(planned(2)->act.warnings.empty());
+}
+
+TEST_P(RollBackOf, ADamagedHeadIsRefusedInThePlan)
+{
+    for (const bool isDone : { false, true }) {
+        RollingBack p(GetParam());
+        if (isDone) {
+            ASSERT_TRUE(p.run(3));
+        }
+        ASSERT_TRUE(p.plan(3)) << "sound";
+        const Run now = p.view();
+        std::string key;
+        for (const ObjectInfo& object : now.versions.back().objects.objects)
+            key = object.key.ends_with(".safetensors") ? object.key : key;
+        std::string bytes = readObject(*p.source, key);
+        bytes[bytes.size() - 2] ^= 1;
+        ASSERT_TRUE(putText(*p.source, key, bytes));
+        const auto plan = p.plan(3);
+        ASSERT_FALSE(plan) << isDone;
+        EXPECT_NE(plan.error().text.find("a roll back is a delta from the newest step"), std::string::npos)
+            << plan.error().text;
+    }
+}
+
+/// One tensor has two names in the run: no step is verified, and each can be restored.
+TEST(RollBack, BehindWhatForbidsTrustTheRootTellsWhatWasWritten)
+{
+    const GoldenCopy golden("slime-v2-dup-name");
+    Session session;
+    session.openRecords();
+    const std::int64_t day = 86'400'000'000;
+    session.bench.nowUs = [day] { return std::time(nullptr) * std::int64_t { 1'000'000 } + day; };
+    OpenOptions options;
+    options.base = golden.base;
+    const auto plan = planRollBack(session.bench, golden.store, options, Publishing::step(1), session.task);
+    ASSERT_TRUE(plan) << plan.error().text;
+    const auto done = rollBack(session.bench, golden.store, options, Publishing::step(1),
+                               { plan->act.hash(), "kim@host" }, session.task);
+    ASSERT_TRUE(done) << done.error().text;
+    const auto again = planRollBack(session.bench, golden.store, options, Publishing::step(1), session.task);
+    ASSERT_TRUE(again) << again.error().text;
+    EXPECT_TRUE(again->isDone);
 }
 
 TEST(RollBack, WhereThereIsNothingToDoItSaysSo)

@@ -66,16 +66,29 @@ bool hasOtherWays(const Run& run)
                        [](const Version& version) { return version.forms() > 1; });
 }
 
-Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task)
+namespace {
+
+Result<StepVerdict> replayed(Workbench& bench, Run& run, const Version& version, TaskContext& task)
 {
-    const auto at = static_cast<std::size_t>(&target - run.versions.data());
+    const auto at = static_cast<std::size_t>(&version - run.versions.data());
     VerifyOptions options;
     options.level = 3;
     options.range = { at, at };
-    DS_TRY(const VerifyReport report, verifyRun(bench, run, options, task));
-    const StepVerdict& verdict = report.steps.front();
-    if (verdict.verdict <= Verdict::FirstSight)
+    DS_TRY(VerifyReport report, verifyRun(bench, run, options, task));
+    return std::move(report.steps.front());
+}
+
+}
+
+Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, std::vector<Error>& warnings,
+                             TaskContext& task)
+{
+    DS_TRY(const StepVerdict verdict, replayed(bench, run, target, task));
+    if (verdict.verdict <= Verdict::FirstSight) {
+        std::copy_if(verdict.problems.begin(), verdict.problems.end(), std::back_inserter(warnings),
+                     [](const Error& problem) { return problem.code == Code::SuspectValues; });
         return verdict.verdict;
+    }
     const auto worst = std::find_if(verdict.problems.begin(), verdict.problems.end(),
                                     [](const Error& problem) { return problem.code != Code::Unproven; });
     if (worst != verdict.problems.end())
@@ -83,6 +96,23 @@ Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, 
     return fail(Error { Code::Unproven,
                         fmt::format("step {} is {}: nothing vouches for it", target.step(), word(verdict.verdict)),
                         run.store->uri(), target.step(), "choose a step that verify calls sound" });
+}
+
+Result<void> expectReplays(Workbench& bench, Run& run, const Version& version, TaskContext& task)
+{
+    DS_CHECK(replayed(bench, run, version, task));
+    return version.obstacle ? fail(*version.obstacle) : Result<void>();
+}
+
+Result<void> expectOwnRoot(Workbench& bench, Run& run, const Version& written, TaskContext& task)
+{
+    Result<void> read = expectReplays(bench, run, written, task);
+    const bool isMeant = written.facts && written.facts->rootCheck == VersionFacts::RootCheck::Matches;
+    if (read && isMeant)
+        return {};
+    const std::string why = read ? "it does not read back to the state that was meant" : read.error().text;
+    return fail(Error { Code::Digest, fmt::format("step {} was published, and stays: {}", written.step(), why),
+                        run.store->uri(), written.step(), "verify says what is wrong with it; publish behind it" });
 }
 
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,

@@ -47,9 +47,16 @@ inline constexpr const char* OtherWays = "which other objects are read where one
 /// Whether a version of the run has several forms.
 bool hasOtherWays(const Run& run);
 
-/// What vouches for a version whose state an act is going to use, from a replay (level 3). Errors: what is wrong with
-/// it; Unproven (nothing vouches for it).
-Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, TaskContext& task);
+/// What vouches for a version whose state an act is going to use, from a replay (level 3). `warnings`: gets what
+/// speaks against its values, although its bytes are as published. Errors: what is wrong with it; Unproven (nothing
+/// vouches for it).
+Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, std::vector<Error>& warnings,
+                             TaskContext& task);
+/// That a version can be rebuilt, from a replay. Errors: why it cannot.
+Result<void> expectReplays(Workbench& bench, Run& run, const Version& version, TaskContext& task);
+/// That the state behind a version that was just published has the root that was recorded with it, which is that of the
+/// state that was meant; what is doubtful in front of it says nothing against that. Errors: Digest.
+Result<void> expectOwnRoot(Workbench& bench, Run& run, const Version& written, TaskContext& task);
 
 /// The newest entry of an act that wrote below this key, or that object.
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,

@@ -97,14 +97,7 @@ auto withBranchState(Workbench& bench, const BranchScene& scene, const Act& act,
 Result<void> expectBranchReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore>& into, TaskContext& task)
 {
     DS_TRY(Run run, openRun(bench, into, {}, task));
-    DS_TRY(const Verdict verdict, verifyTarget(bench, run, run.versions.front(), task));
-    if (verdict == Verdict::Verified)
-        return {};
-    return fail(Error { Code::Digest,
-                        "the anchor that was published does not read back to the state that was meant",
-                        into->uri(),
-                        run.versions.front().step(),
-                        {} });
+    return expectOwnRoot(bench, run, run.versions.front(), task);
 }
 
 } // namespace
@@ -119,7 +112,9 @@ Result<BranchPlan> planBranch(Workbench& bench, std::shared_ptr<ObjectStore> sou
     plan.step = 1;
     plan.isDone = scene.isDone;
     DS_TRY(plan.act, branchFacts(scene, target));
-    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.version, task));
+    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.version, plan.act.warnings, task));
+    if (plan.isDone)
+        DS_CHECK(expectBranchReadsBack(bench, target.into, task));
     const auto bytesOf = [](const PathState& chain) -> Result<std::uint64_t> { return chain.stateBytes(); };
     DS_TRY(plan.stateBytes, withBranchState(bench, scene, bytesOf, task));
     return plan;

@@ -88,6 +88,12 @@ Result<const Version*> finishedHead(Workbench& bench, const Run& run, TaskContex
     return isLeftover ? newest - 1 : newest;
 }
 
+Error cannotGoOnFrom(const Scene& scene, const Error& obstacle)
+{
+    return { obstacle.code, "a roll back is a delta from the newest step, which cannot be rebuilt: " + obstacle.text,
+             obstacle.where, obstacle.step, materializeLine(scene.run, *scene.target) };
+}
+
 Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& source, const OpenOptions& options,
                         const ChooseVersion& choose, TaskContext& task)
 {
@@ -104,10 +110,8 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
         return cannotPublish(scene.run, *scene.target);
     if (scene.target->obstacle)
         return fail(*scene.target->obstacle);
-    if (const std::optional<Error>& obstacle = scene.head->obstacle)
-        return fail(Error { obstacle->code,
-                            "a roll back is a delta from the newest step, which cannot be rebuilt: " + obstacle->text,
-                            obstacle->where, obstacle->step, materializeLine(scene.run, *scene.target) });
+    if (scene.head->obstacle)
+        return fail(cannotGoOnFrom(scene, *scene.head->obstacle));
     if (scene.head == scene.target)
         return fail(Error { Code::Usage, fmt::format("step {} is the newest step already", scene.target->step()),
                             source->uri(), scene.target->step(), "name an earlier step" });
@@ -240,21 +244,7 @@ Result<void> expectReadsBack(Workbench& bench, const std::shared_ptr<ObjectStore
     const Version* version = now.find(step);
     if (!version)
         return fail(Error { Code::NotFound, "the step that was published is not there", source->uri(), step, {} });
-    const auto at = static_cast<std::size_t>(version - now.versions.data());
-    VerifyOptions verifying;
-    verifying.level = 3;
-    verifying.range = { at, at };
-    DS_TRY(const VerifyReport report, verifyRun(bench, now, verifying, task));
-    const StepVerdict& verdict = report.steps.front();
-    if (verdict.verdict == Verdict::Verified)
-        return {};
-    if (!verdict.problems.empty())
-        return fail(verdict.problems.front());
-    return fail(Error { Code::Digest,
-                        "the step that was published does not read back to the state that was meant",
-                        source->uri(),
-                        step,
-                        {} });
+    return expectOwnRoot(bench, now, *version, task);
 }
 
 } // namespace
@@ -288,7 +278,9 @@ Result<RollBackPlan> planRollBack(Workbench& bench, std::shared_ptr<ObjectStore>
     plan.step = plan.from + 1;
     DS_TRY(plan.act, factsOf(scene));
     plan.isDone = isRestored(scene);
-    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.target, task));
+    DS_TRY(plan.evidence, verifyTarget(bench, scene.run, *scene.target, plan.act.warnings, task));
+    if (const Result<void> sound = expectReplays(bench, scene.run, *scene.head, task); !sound)
+        return fail(cannotGoOnFrom(scene, sound.error()));
     if (plan.isDone)
         return plan;
     DS_CHECK(expectNoProducer(bench, scene.run, scene.leftover, task));
