@@ -355,7 +355,7 @@ TEST_P(RollBackOf, ADamagedHeadIsRefusedInThePlan)
             ASSERT_TRUE(p.run(3));
         }
         ASSERT_TRUE(p.plan(3)) << "sound";
-        const Run now = p.view();
+        const deltascope::Run now = p.view();
         std::string key;
         for (const ObjectInfo& object : now.versions.back().objects.objects)
             key = object.key.ends_with(".safetensors") ? object.key : key;
