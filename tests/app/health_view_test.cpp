@@ -223,6 +223,77 @@ TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
     EXPECT_EQ(health.step, 2);
 }
 
+/// soundRun() with suspect steps.
+RunView suspectRun(std::initializer_list<std::int64_t> suspects)
+{
+    RunView run = soundRun();
+    for (const std::int64_t step : suspects)
+        stepOf(run, step).problems = { problem("DS-SUSPECT-VALUES", step) };
+    return run;
+}
+
+TEST(Health, ARollBackToASoundStepEndsADoubtAboutValues)
+{
+    RunView run = suspectRun({ 6, 7 });
+    stepOf(run, 8).restores = 3;
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Values of step 6 look broken: do not rely on steps 6 and 7");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 5, and from 8 on");
+}
+
+TEST(Health, ARollBackToASuspectStepIsWarnedOfWithIt)
+{
+    RunView run = suspectRun({ 4, 8, 9 }); // 5 is a sound anchor
+    stepOf(run, 8).restores = 4;
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Values of step 4 look broken: do not rely on step 4, steps 8 and 9");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 3, steps 5 to 7");
+    EXPECT_EQ(health.restore, 9);
+    stepOf(run, 8).restores.reset();
+    EXPECT_EQ(makeHealth(run, {}).headline, "Values of step 4 look broken: do not rely on step 4")
+        << "steps 8 and 9 have a fault of their own";
+}
+
+TEST(Health, ARollBackEndsEveryDoubtAboutAState)
+{
+    RunView run = suspectRun({ 4 });
+    stepOf(run, 5).problems = { problem("DS-REVERTED", 5) };
+    stepOf(run, 6).restores = 3;
+    stepOf(run, 7).restores = 5;
+    stepOf(run, 8).restores = 6;
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Values of step 4 look broken: do not rely on steps 4 and 5, step 7");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 3, step 6, and from 8 on");
+}
+
+TEST(Health, WhatRollBacksPartAndRepeatIsNamedInStretches)
+{
+    RunView run = suspectRun({ 6, 8 });
+    stepOf(run, 7).restores = 3;
+    stepOf(run, 8).restores = 6;
+    stepOf(run, 9).restores = 7;
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Values of step 6 look broken: do not rely on step 6, step 8");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 to 5, step 7, and from 9 on");
+    EXPECT_EQ(makeHealth(suspectRun({ 6, 8 }), {}).headline,
+              "Values of step 6 look broken: do not rely on steps 6 to 9")
+        << "nothing is restored here";
+}
+
+TEST(Health, ARollBackTakesNoStateOverThatCannotBeUsed)
+{
+    RunView run = soundRun();
+    stepOf(run, 8).restores = 3;
+    stepOf(run, 3).restorable = false;
+    stepOf(run, 3).problems = { problem("DS-DIGEST", 3) };
+    EXPECT_EQ(makeHealth(run, {}).restorable, "Can be restored: steps 0 to 2, and from 5 on")
+        << "it does not read the step that it restores";
+    stepOf(run, 7).restorable = false;
+    stepOf(run, 7).problems = { problem("DS-DIGEST", 7) };
+    EXPECT_EQ(makeHealth(run, {}).restorable, "Can be restored: steps 0 to 2, steps 5 and 6")
+        << "it is a delta from the step before it";
+}
+
 TEST(Health, NoStepIsWarnedOfAndOffered)
 {
     RunView run = soundRun();

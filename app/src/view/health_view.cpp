@@ -19,6 +19,8 @@ struct JudgedStep {
     std::optional<VerifiedView> verified;
     Use use;
     std::size_t origin; ///< place of the step whose fault it is
+    std::optional<std::size_t> base; ///< place of the step that it builds on
+    std::optional<std::size_t> restored; ///< place of the step whose state it has again
 };
 /// Steps that follow each other and are of one use.
 struct StepStretch {
@@ -92,21 +94,31 @@ Use ownUseOf(const RunView& run, const JudgedStep& judged, bool isNewest)
     return mayGrow ? Use::Pending : Use::Doubtful;
 }
 
-/// What builds on something that cannot be used cannot be used, and doubts last as long.
+/// What builds on something that cannot be used cannot be used, and doubts last as long. A step that restores another
+/// has the state of that one, and its doubts instead of those about what it builds on.
 Judged judge(const RunView& run, const VerifiedSteps& verified)
 {
     Judged all;
     std::map<std::int64_t, std::size_t> places;
     const std::vector<const StepView*> steps = newestSteps(run);
+    const auto placeOf = [&](const std::optional<std::int64_t>& step) {
+        const auto place = step ? places.find(*step) : places.end();
+        return place == places.end() ? std::nullopt : std::optional(place->second);
+    };
     for (const StepView* step : steps) {
-        JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size() };
+        JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size(), {}, {} };
         judged.use = ownUseOf(run, judged, step == steps.back());
-        const auto place = step->baseStep ? places.find(*step->baseStep) : places.end();
-        const JudgedStep* base = place == places.end() ? nullptr : &all[place->second];
-        if (base && base->use >= std::max(judged.use, Use::Doubtful)) {
-            judged.use = base->use;
-            judged.origin = base->origin;
-        }
+        judged.base = placeOf(step->baseStep);
+        judged.restored = placeOf(step->restores);
+        const auto inherit = [&](const std::optional<std::size_t>& from, Use least) {
+            if (!from || all[*from].use < std::max(judged.use, least))
+                return;
+            judged.use = all[*from].use;
+            judged.origin = all[*from].origin;
+        };
+        inherit(judged.base, judged.restored ? Use::Unusable : Use::Doubtful);
+        if (judged.restored && all[*judged.restored].use == Use::Doubtful)
+            inherit(judged.restored, Use::Doubtful);
         places[step->step] = all.size();
         all.push_back(std::move(judged));
     }
@@ -315,12 +327,32 @@ std::string doubtText(const RunView& run, const JudgedStep& first, const Problem
     return fmt::format("Step {} could not be checked", step);
 }
 
-void addDoubt(HealthView& health, const RunView& run, const Judged& all, const StepStretch& stretch)
+/// The first stretch in doubt, and those that come of it: roll backs part them, or restore a step of it again.
+std::vector<StepStretch> stretchesOfOneDoubt(const Judged& all, std::vector<StepStretch> doubtful)
 {
-    const JudgedStep& first = all[all[stretch.first].origin];
+    std::vector<bool> comesOfIt(all.size());
+    for (std::size_t i = doubtful.front().first; i < all.size(); ++i) {
+        const std::optional<std::size_t>& base = all[i].base;
+        const std::optional<std::size_t>& restored = all[i].restored;
+        comesOfIt[i] = i <= doubtful.front().last || (base && comesOfIt[*base]) || (restored && comesOfIt[*restored]);
+    }
+    std::erase_if(doubtful, [&](const StepStretch& stretch) {
+        const auto from = comesOfIt.begin() + static_cast<std::ptrdiff_t>(stretch.first);
+        const auto to = comesOfIt.begin() + static_cast<std::ptrdiff_t>(stretch.last) + 1;
+        return std::find(from, to, true) == to;
+    });
+    return doubtful;
+}
+
+void addDoubt(HealthView& health, const RunView& run, const Judged& all, const std::vector<StepStretch>& doubtful)
+{
+    const JudgedStep& first = all[all[doubtful.front().first].origin];
     const ProblemView* doubt = doubtAbout(first);
     health.state = "doubtful";
-    health.headline = fmt::format("{}: do not rely on {}", doubtText(run, first, *doubt), numbers(all, stretch));
+    std::vector<std::string> steps;
+    for (const StepStretch& stretch : stretchesOfOneDoubt(all, doubtful))
+        steps.push_back(numbers(all, stretch));
+    health.headline = fmt::format("{}: do not rely on {}", doubtText(run, first, *doubt), fmt::join(steps, ", "));
     health.remedy = doubt->remedy;
     health.step = first.step->step;
     health.problem = *doubt;
@@ -375,7 +407,7 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
         const bool newest = damaged.back().last + 1 == all.size(); // it matters most
         addDamage(health, run, all, newest ? damaged.back() : damaged.front(), damaged.size() - 1);
     } else if (!doubtful.empty()) {
-        addDoubt(health, run, all, doubtful.front());
+        addDoubt(health, run, all, doubtful);
     } else if (const ProblemView* loss = lossOf(run)) {
         addLoss(health, *loss);
     } else {
