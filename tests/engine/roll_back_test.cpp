@@ -389,6 +389,27 @@ TEST(RollBack, BehindWhatForbidsTrustTheRootTellsWhatWasWritten)
     EXPECT_TRUE(again->isDone);
 }
 
+TEST(RollBack, AStepOfAnEarlierEpochIsRefusedWithAWayOut)
+{
+    RollingBack p;
+    p.options.newEpoch = true;
+    p.publishAll(7, 8);
+    const std::vector<std::string> before = p.keys();
+    const auto plan = p.plan(3);
+    ASSERT_FALSE(plan);
+    EXPECT_EQ(plan.error().code, Code::Unsupported) << plan.error().text;
+    EXPECT_EQ(plan.error().text, "step 3 is one of epoch 0, and a roll back restores a step of the newest epoch, 1");
+    EXPECT_TRUE(plan.error().action.starts_with("deltascope branch " + p.source->uri() + "@0:3 --into "))
+        << plan.error().action;
+    EXPECT_EQ(p.run(3, "any").error().code, Code::Unsupported);
+    EXPECT_EQ(p.keys(), before);
+    const auto done = p.run(7);
+    ASSERT_TRUE(done) << done.error().text;
+    p.now = p.view().versions.back().objects.publishedUs() + test::Second;
+    const auto undone = p.undo();
+    EXPECT_TRUE(undone) << undone.error().text;
+}
+
 TEST(RollBack, WhereThereIsNothingToDoItSaysSo)
 {
     RollingBack p;
@@ -399,6 +420,5 @@ TEST(RollBack, WhereThereIsNothingToDoItSaysSo)
     ASSERT_TRUE(planned);
     EXPECT_TRUE(planned->isDone);
 }
-
 }
 } // namespace deltascope

@@ -105,6 +105,14 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
         scene.leftover = newest;
     if (scene.run.recordsLost)
         return fail(*scene.run.recordsLost);
+    if (scene.target->epoch != scene.head->epoch) // `ds.restores` is a step number, and those may begin again
+        return fail(
+            Error { Code::Unsupported,
+                    fmt::format("step {} is one of epoch {}, and a roll back restores a step of the newest epoch, {}",
+                                scene.target->step(), scene.target->epoch, scene.head->epoch),
+                    source->uri(), scene.target->step(),
+                    fmt::format("deltascope branch {}@{}:{} --into DIR begins a new run with its state", source->uri(),
+                                scene.target->epoch, scene.target->step()) });
     scene.publishing = publishingOf(scene.run, *scene.head);
     if (!WriterChoice::of(scene.publishing, {}))
         return cannotPublish(scene.run, *scene.target);
@@ -253,11 +261,11 @@ Result<const Version*> stateBeforeRollBack(Workbench& bench, const Run& run, Tas
 {
     DS_TRY(const Version* const head, finishedHead(bench, run, task));
     if (!head || !head->summary || !head->summary->restores || !head->base)
-        return fail(
-            Error { Code::NotFound,
-                    head ? fmt::format("the newest step, {}, is no roll back: there is nothing to undo", head->step())
-                         : "the source holds no version",
-                    run.store->uri(), std::nullopt, "deltascope rollback SOURCE@STEP restores any earlier step" });
+        return fail(Error {
+            Code::NotFound,
+            head ? fmt::format("the newest step, {}, is no roll back: there is nothing to undo", head->step())
+                 : "the source holds no version",
+            run.store->uri(), std::nullopt, "deltascope rollback SOURCE@STEP restores any earlier step of its epoch" });
     const Version& before = run.versions[*head->base];
     const bool isUndo = before.summary && before.summary->restores && before.base
         && restoredVersion(run, static_cast<std::size_t>(head - run.versions.data())) == before.base;
