@@ -7,7 +7,6 @@
 #include "support/forwarding_store.h"
 
 #include <algorithm>
-#include <ctime>
 #include <functional>
 #include <map>
 
@@ -375,8 +374,7 @@ TEST(RollBack, BehindWhatForbidsTrustTheRootTellsWhatWasWritten)
     const GoldenCopy golden("slime-v2-dup-name");
     Session session;
     session.openRecords();
-    const std::int64_t day = 86'400'000'000;
-    session.bench.nowUs = [day] { return std::time(nullptr) * std::int64_t { 1'000'000 } + day; };
+    session.bench.nowUs = [] { return test::LongAfter; };
     OpenOptions options;
     options.base = golden.base;
     const auto plan = planRollBack(session.bench, golden.store, options, Publishing::step(1), session.task);

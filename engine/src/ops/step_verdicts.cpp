@@ -1,5 +1,6 @@
 #include "step_verdicts.h"
 
+#include "lineage/claims.h"
 #include "step_evidence.h"
 
 #include <algorithm>

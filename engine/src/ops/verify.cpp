@@ -4,7 +4,6 @@
 #include "check_objects.h"
 #include "deltascope/engine/parallel.h"
 #include "gone_versions.h"
-#include "lineage/claims.h"
 #include "lost_publications.h"
 #include "read_headers.h"
 #include "repeated_files.h"
