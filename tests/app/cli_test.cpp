@@ -300,7 +300,7 @@ TEST(ExitCodes, OfVerdictsAreZeroUnlessSomethingIsWrong)
     report.steps[1].problems = { app::ProblemView { "DS-REWRITTEN", 2, {}, {}, {} } };
     EXPECT_EQ(exitForVerdict(report), 6);
     report.result = "incomplete";
-    EXPECT_EQ(exitForVerdict(report), 6) << "what was rewritten is told whatever else is missing";
+    EXPECT_EQ(exitForVerdict(report), 6) << "a rewritten object counts more than a missing one";
     report.steps[1].problems = { app::ProblemView { "DS-FORMS-DIFFER", 2, {}, {}, {} } };
     EXPECT_EQ(exitForVerdict(report), 6);
     report.steps[1].problems = { app::ProblemView { "DS-UNFINISHED", 2, {}, {}, {} } };

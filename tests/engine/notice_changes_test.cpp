@@ -26,7 +26,7 @@ TEST(NoticeChanges, JournalsAnOverwrittenStepOnce)
     run.flip(key, run.read(key).size() - 1);
     const auto after = run.open();
     ASSERT_EQ(after->events.size(), 1U);
-    EXPECT_EQ(after->events.front().code, Code::Unproven) << "nothing tells whether its bytes are others";
+    EXPECT_EQ(after->events.front().code, Code::Unproven) << "nobody has compared its bytes";
     EXPECT_EQ(after->events.front().where, key);
     EXPECT_EQ(after->events.front().step, 3);
     EXPECT_NE(after->events.front().text.find("identity"), std::string::npos);

@@ -211,7 +211,7 @@ void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
 {
     m_lookUs = std::max(m_lookUs + 1, nowUs);
     StepObjects objects = objectsOf(*snapshot.run);
-    StepKeys moved; ///< steps whose objects are others or gone
+    StepKeys moved; ///< steps whose objects changed or are gone
     for (const auto& [key, seen] : m_seen) {
         const auto now = objects.find(key);
         if (now == objects.end() || now->second != seen.objects)

@@ -140,7 +140,7 @@ describe('steps that come and go', () => {
 });
 
 describe('counts of tensors', () => {
-  it('are taken anew below the cursor, which stays at its tensor', async () => {
+  it('are loaded again below the cursor, which stays at its tensor', async () => {
     const model = await modelOf();
     model.setOptions({ sort: 'total', filter: '' });
     model.place({ row: 0, offset: 0, column: 3 });
