@@ -16,8 +16,8 @@ using KnownVersions = std::map<std::string, Catalog::KnownVersion>;
 /// Key to identity of each object, from VersionObjects::identity(), which must live as long.
 std::map<std::string_view, std::string_view> partsOf(std::string_view identity);
 
-/// Events since then: objects with another identity under the same key (Rewritten if their bytes differ, Unproven if the
-/// records do not know that), and a prefix that lost most of its versions with the newest among them, as a run that
+/// Events since then: objects with another identity under the same key (Rewritten if their bytes differ, Unproven if
+/// the records do not know that), and a prefix that lost most of its versions with the newest among them, as a run that
 /// begins again wipes it (ListSuspect). `records`: null where there are none. `now`: the versions
 /// that are there, complete or not.
 std::vector<Error> noticeChanges(Records* records, const ObjectStore& store, const KnownVersions& known,
