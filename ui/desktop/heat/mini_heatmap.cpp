@@ -89,7 +89,7 @@ std::optional<StepId> MiniHeatmap::stepAtCursor() const
 QString MiniHeatmap::cellText(std::size_t layer, std::size_t column) const
 {
     const LayerHeat::Column& at = m_heat->columns[column];
-    const QString share = at.codes ? shareText(app::heatShare((*at.codes)[layer])) : tr("not loaded");
+    const QString share = at.codes ? shareText(app::heatShare((*at.codes)[layer])) : tr("unknown");
     return tr("%1, step %2, %3").arg(m_heat->layers[layer].label).arg(at.step).arg(share);
 }
 
@@ -311,7 +311,7 @@ QSize HeatLegend::sizeHint() const
 {
     const HeatWindow& window = HeatScale::shared().colors().window;
     const QFontMetrics metrics = fontMetrics();
-    return { metrics.horizontalAdvance(shareText(window.low) + shareText(window.high) + tr("zero") + tr("not loaded"))
+    return { metrics.horizontalAdvance(shareText(window.low) + shareText(window.high) + tr("zero") + tr("unknown"))
                  + LegendBar + 6 * 4 + 2 * (12 + 16),
              metrics.height() };
 }
@@ -344,7 +344,7 @@ void HeatLegend::paintEvent(QPaintEvent*)
     x += 6;
     paintUnknown(painter, { x, top, 10, 10 });
     x += 16;
-    text(tr("not loaded"));
+    text(tr("unknown"));
 }
 
 } // namespace deltascope::desktop

@@ -152,7 +152,11 @@ QWidget* Page::makeEmptyState()
     all->setSpacing(10);
     all->addStretch(2);
     all->addWidget(m_emptyTitle, 0, Qt::AlignHCenter);
-    all->addWidget(m_emptyText, 0, Qt::AlignHCenter);
+    auto* text = new QHBoxLayout; // with an alignment of its own a label is not as high as its lines
+    text->addStretch(1);
+    text->addWidget(m_emptyText, 8);
+    text->addStretch(1);
+    all->addLayout(text);
     all->addWidget(m_emptyButtons, 0, Qt::AlignHCenter);
     all->addStretch(3);
     return state;

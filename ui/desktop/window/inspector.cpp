@@ -174,6 +174,12 @@ Inspector::Inspector(PageContext& context, QWidget* parent)
     connect(&context.cursor, &StepCursor::changed, &m_refresh, refreshSoon);
     connect(&context.focus, &RunFocus::moved, &m_refresh, refreshSoon);
     connect(&context.focus, &RunFocus::opened, &m_refresh, refreshSoon);
+    m_ages.setInterval(1000);
+    connect(&m_ages, &QTimer::timeout, this, [this] {
+        if (m_content->isVisible())
+            refresh();
+    });
+    m_ages.start();
     refresh();
 }
 
@@ -219,7 +225,8 @@ void Inspector::refresh()
     QString problems;
     for (const app::ProblemView& problem : step->problems)
         problems += (problems.isEmpty() ? QString() : QStringLiteral("\n")) + problemLine(problem);
-    m_problems->setText(breakable(problems));
+    if (const QString text = breakable(problems); m_problems->text() != text)
+        m_problems->setText(text);
     m_problems->setVisible(!problems.isEmpty());
 
     QString kind = kindText(step->kind);

@@ -32,6 +32,7 @@ private:
     QLabel* m_problems;
     QWidget* m_content;
     QTimer m_refresh; ///< a task of its own, once for all that a step changes
+    QTimer m_ages;
 };
 
 } // namespace deltascope::desktop

@@ -272,6 +272,9 @@ QString TaskRow::resultText() const
                            .arg(verdictText((*verified)->result, gravestIn(**verified)), levelText((*verified)->level),
                                 pluralText((*verified)->steps.size(), tr("step"), tr("steps")),
                                 durationText((*verified)->seconds));
+        if (const std::vector<std::string>& accepted = (*verified)->rewritten; !accepted.empty())
+            text += tr("\n%1, first %2: rewritten since first seen, and accepted")
+                        .arg(pluralText(accepted.size(), tr("object"), tr("objects")), safeName(accepted.front()));
         if (const std::string base = app::baseAloneText(**verified); !base.empty())
             text += QStringLiteral("\n") + QString::fromStdString(base);
         if (const auto& digests = (*verified)->storeDigests)

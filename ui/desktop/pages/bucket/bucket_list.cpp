@@ -16,13 +16,15 @@
 #include <QStyledItemDelegate>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 namespace deltascope::desktop {
 
 namespace {
 
 constexpr int IconSide = 16;
-constexpr int NarrowWidth = 680;
+constexpr int LeastName = 180; ///< else the other columns become narrow
 
 struct ColumnWidth {
     BucketWish::Column column;
@@ -207,8 +209,10 @@ void BucketList::contextMenuEvent(QContextMenuEvent* event)
 void BucketList::resizeEvent(QResizeEvent* event)
 {
     FlatList::resizeEvent(event);
-    const bool narrow = viewport()->width() < NarrowWidth;
     const double scale = typeFont(Type::Table).pixelSize() / 12.0;
+    const int wide = std::accumulate(std::begin(Widths), std::end(Widths), LeastName,
+                                     [](int sum, const ColumnWidth& width) { return sum + width.wide; });
+    const bool narrow = viewport()->width() < qRound(wide * scale);
     for (const ColumnWidth& width : Widths)
         header()->resizeSection(width.column, qRound((narrow ? width.narrow : width.wide) * scale));
 }

@@ -271,7 +271,7 @@ void BlockView::showFacts()
     // Without a state before, "nothing changed" would be a lie.
     m_share->setText(b.a ? tr("%1 changed").arg(share(b.changed, b.total)) : unknownText());
     m_values[0]->setText(b.a ? exactText(b.changed) : unknownText());
-    m_values[1]->setText(b.a ? tr("step %1").arg(*b.a) : tr("nothing, first state"));
+    m_values[1]->setText(b.a ? tr("step %1").arg(*b.a) : tr("nothing"));
     m_values[2]->setText(b.a ? tr("%1 of %2").arg(exactText(b.deadRows), exactText(b.rows)) : unknownText());
     m_values[3]->setText(b.a ? tr("%1 of %2").arg(exactText(b.deadCols), exactText(b.cols)) : unknownText());
     m_values[4]->setText(b.giniOfRows ? QString::number(*b.giniOfRows, 'f', 2) : unknownText());

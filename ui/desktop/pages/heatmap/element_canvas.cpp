@@ -82,7 +82,7 @@ void ElementCanvas::paint(QPainter& painter, const QRect& exposed)
     painter.setPen(color(Token::Muted));
     QString scale = tr("no change");
     if (!m_model.elements()->a)
-        scale = tr("first state, nothing to compare with");
+        scale = tr("compared with nothing");
     else if (m_most > 0)
         scale = tr("Δ from %1 to %2").arg(QString::number(-m_most, 'e', 1), QString::number(m_most, 'e', 1));
     else if (m_model.changedCount() > 0)

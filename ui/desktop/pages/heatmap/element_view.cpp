@@ -211,7 +211,7 @@ void ElementView::showState()
                                    .arg(shown->step)
                                    .arg(*shown->a)
                                    .arg(exactText(static_cast<std::uint64_t>(m_model.changedCount())), count)
-                             : tr("Step %1, first state: %2").arg(shown->step).arg(count));
+                             : tr("Step %1, compared with nothing: %2").arg(shown->step).arg(count));
 }
 
 } // namespace deltascope::desktop

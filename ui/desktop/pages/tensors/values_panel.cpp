@@ -335,7 +335,7 @@ void ValuesPanel::showState()
                                            .arg(m_statistics->b.step)
                                            .arg(m_statistics->a->step)
                                            .arg(exactText(m_statistics->elements))
-                                     : tr("step %1, %2 elements; there is no state before to compare with")
+                                     : tr("step %1, %2 elements; not compared with a state before")
                                            .arg(m_statistics->b.step)
                                            .arg(exactText(m_statistics->elements)));
     m_movedPart->setVisible(m_statistics->moved.has_value());
