@@ -416,6 +416,29 @@ TEST_F(ServiceTest, WhatAMirrorHoldsAsItWasIsOfferedInThePlaceOfRewrittenObjects
         EXPECT_EQ(step.changedFraction.has_value(), step.step > 1 && step.step < 12) << step.step;
         for (const ProblemView& problem : step.problems)
             EXPECT_NE(problem.code, "DS-FORMS-DIFFER") << "the record tells which one is right";
+        for (const FormView& form : step.forms) {
+            const bool isOfMirror = form.name.find(mirror.path()) != std::string::npos;
+            EXPECT_TRUE(step.step != 12 || form.isUsed == isOfMirror) << form.name; // 12 is rewritten here
+            EXPECT_EQ(form.restore.reason.empty(), step.step != 12 || isOfMirror) << form.name << form.restore.reason;
+        }
+    }
+    VersionRequest twelfth;
+    twelfth.source = request.source;
+    twelfth.version = "12";
+    MaterializeRequest rebuild;
+    rebuild.version = twelfth;
+    rebuild.destination = home.path("rebuilt");
+    for (const ProblemView& notice : viewOf<MaterializeView>(service->materialize(rebuild))->reads.notices)
+        EXPECT_NE(notice.code, "DS-FORMS-DIFFER") << notice.text;
+    const auto mirrored = viewOf<StepDetailView>(service->showStep(twelfth, Depth::Headers));
+    for (const FormView& form : mirrored->step.forms)
+        EXPECT_EQ(form.isUsed, form.name.find(mirror.path()) != std::string::npos) << form.name;
+    twelfth.source.mirrors.clear();
+    const auto alone = viewOf<StepDetailView>(service->showStep(twelfth, Depth::Headers));
+    ASSERT_EQ(alone->step.forms.size(), 1U);
+    for (const FormView& form : alone->step.forms) {
+        EXPECT_FALSE(form.isUsed);
+        EXPECT_NE(form.restore.reason.find("rewritten"), std::string::npos) << form.restore.reason;
     }
 }
 

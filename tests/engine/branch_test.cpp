@@ -1,7 +1,9 @@
 #include "deltascope/engine/branch.h"
 
 #include "deltascope/engine/beside.h"
+#include "golden_copy.h"
 #include "publish_fixture.h"
+#include "session.h"
 #include "support/faulty_store.h"
 #include "support/memory_store.h"
 
@@ -146,6 +148,26 @@ TEST(Branch, OfADamagedStepIsRefused)
     ASSERT_TRUE(putText(*b.Publishing::run, key, bytes));
     EXPECT_FALSE(b.plan(3));
     EXPECT_TRUE(b.plan(2)) << "the step before is sound";
+}
+
+TEST(Branch, OfAStepBehindARewrittenObjectNamesThatObject)
+{
+    const std::string key = "anchors/step_000010.safetensors";
+    const GoldenCopy golden("trl-v2-raw");
+    Session session;
+    session.openRecords();
+    auto known = session.open(golden.store);
+    ASSERT_TRUE(known) << known.error().text;
+    ASSERT_TRUE(verifyRun(session.bench, *known, {}, session.task));
+    golden.edit(key, [](std::string& bytes) { bytes[bytes.size() - 2] ^= 1; });
+    const auto into = std::make_shared<MemoryStore>();
+    const auto plan = [&](std::int64_t step) {
+        return planBranch(session.bench, golden.store, {}, Publishing::step(step), { into->uri(), into }, session.task);
+    };
+    const Error refused = errorOf(plan(12));
+    EXPECT_EQ(refused.code, Code::Rewritten) << refused.text;
+    EXPECT_EQ(refused.where, key);
+    EXPECT_TRUE(plan(9)) << "it stands on another anchor";
 }
 
 } // namespace

@@ -202,6 +202,10 @@ TEST(Mirror, ACopyThatIsUnlikeTheRecordIsDamagedAndTheSourceIsNot)
     ASSERT_TRUE(copy && copy->damage);
     EXPECT_NE(copy->damage->text.find("the mirror holds other bytes"), std::string::npos) << copy->damage->text;
     EXPECT_EQ(*copied.root(run, 7), copied.ways.rootOf(7));
+    for (const Error& problem : version.problems)
+        EXPECT_NE(problem.code, Code::Rewritten) << "the source's own object is as it was";
+    EXPECT_TRUE(std::any_of(version.problems.begin(), version.problems.end(),
+                            [](const Error& problem) { return problem.code == Code::Mirror; }));
 }
 
 /// What was copied from an object that had rotted is no proof of either.

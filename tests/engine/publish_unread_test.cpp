@@ -80,9 +80,9 @@ TEST(PublishUnread, WhatCanBePublishedIsPublishedFirst)
     EXPECT_NE(p.saidOf("checkpoint-1").find("merge"), std::string::npos);
     EXPECT_EQ(p.published, (Names { "checkpoint-2", "checkpoint-4" }));
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(4));
-    EXPECT_TRUE(p.follow()); // both lie behind what was published then
+    expectNamed(errorOf(p.follow()), { "checkpoint-1 is", "PEFT adapter", "not published either: checkpoint-3" });
     p.adapter(5);
-    expectNamed(errorOf(p.follow()), { "checkpoint-5 is" });
+    expectNamed(errorOf(p.follow()), { "checkpoint-1 is", "checkpoint-5" });
 }
 
 TEST(PublishUnread, EachKindHasItsReason)

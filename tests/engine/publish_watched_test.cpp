@@ -72,6 +72,9 @@ TEST(PublishWatched, OnlyTheNewestOfThoseThatCameMeanwhile)
     EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-5" }));
     EXPECT_EQ(told.skipped, (Names { "checkpoint-2", "checkpoint-3", "checkpoint-4" }));
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(5));
+    Told again;
+    EXPECT_TRUE(follow(p, p.checkpoints, again)); // step 5 holds their changes
+    EXPECT_TRUE(again.skipped.empty());
     const auto trace = TraceReader().read(*p.run, p.task);
     ASSERT_TRUE(trace);
     EXPECT_TRUE(std::any_of(trace->spans.begin(), trace->spans.end(), [](const Span& span) {
@@ -201,6 +204,53 @@ TEST(PublishSettled, WhatIsNotWholeIsNamedAndTheSoundOnesArePublished)
         EXPECT_NE(told.reasons.at(0).find("index"), std::string::npos) << told.reasons.at(0);
         EXPECT_TRUE(told.waits.empty());
     }
+}
+
+TEST(PublishSettled, WhatWasLeftOutIsNamedAgainUntilItIsGone)
+{
+    Publishing p;
+    p.drop(1);
+    dropHalf(p, 2);
+    ASSERT_TRUE(putText(*p.checkpoints, "checkpoint-3/trainer_state.json", "{}"));
+    p.drop(4);
+    Told first;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, first)).code, Code::Unfinished);
+    for (int start = 0; start < 2; ++start) {
+        Told again;
+        const Error error = errorOf(follow(p, p.checkpoints, again));
+        EXPECT_EQ(error.code, Code::Unfinished) << error.text;
+        EXPECT_NE(error.text.find("checkpoint-2 is not published"), std::string::npos) << error.text;
+        EXPECT_NE(error.text.find("not published either: checkpoint-3"), std::string::npos) << error.text;
+        EXPECT_EQ(again.skipped, (Names { "checkpoint-2", "checkpoint-3" }));
+        EXPECT_TRUE(again.origins.empty());
+    }
+    ASSERT_TRUE(p.checkpoints->remove("checkpoint-2/model-00001-of-00002.safetensors"));
+    Told without;
+    EXPECT_EQ(errorOf(follow(p, p.checkpoints, without)).code, Code::Layout);
+    EXPECT_EQ(without.skipped, Names { "checkpoint-3" });
+    ASSERT_TRUE(p.checkpoints->remove("checkpoint-3/trainer_state.json"));
+    p.drop(5);
+    Told sound;
+    EXPECT_TRUE(follow(p, p.checkpoints, sound));
+    EXPECT_EQ(sound.origins, Names { "checkpoint-5" });
+    EXPECT_TRUE(sound.skipped.empty());
+}
+
+TEST(PublishSettled, WhatWasLeftOutAndPublishedSinceIsNotNamed)
+{
+    Publishing p;
+    p.drop(1);
+    dropHalf(p, 2);
+    Told told;
+    EXPECT_FALSE(follow(p, p.checkpoints, told));
+    ASSERT_TRUE(p.checkpoints->remove("checkpoint-2/model-00001-of-00002.safetensors"));
+    p.drop(2);
+    p.drop(3);
+    ASSERT_TRUE(follow(p, p.checkpoints, told));
+    EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2", "checkpoint-3" }));
+    Told again;
+    EXPECT_TRUE(follow(p, p.checkpoints, again));
+    EXPECT_TRUE(again.skipped.empty());
 }
 
 TEST(PublishSettled, WhatIsMendedIsPublished)

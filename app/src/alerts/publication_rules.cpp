@@ -62,9 +62,9 @@ Findings publishStalled(const RuleInput& input)
     finding.step = steps.back()->step;
     finding.title = fmt::format("No new step since {}", steps.back()->step);
     finding.text = fmt::format(
-        "No new step for more than {}; usual are {:.3g} s from one to the next.",
+        "No new step for more than {}; usual are {} from one to the next.",
         durationText(static_cast<std::int64_t>(finding.level == AlertLevel::Error ? UntilError * limit : limit)),
-        usual / SecondUs);
+        usual < SecondUs ? "less than a second" : durationText(static_cast<std::int64_t>(usual)));
     finding.value = usual > 0 ? std::optional(silence / usual) : std::nullopt;
     return { finding };
 }

@@ -176,8 +176,11 @@ std::string changes(const app::CostView& cost)
 std::string costText(const app::CostView& cost, const Style& style)
 {
     constexpr std::size_t LineWidth = 100;
-    return header(cost, style) + rows(cost, style) + cadences(cost, style) + "\n"
+    std::string text = header(cost, style) + rows(cost, style) + cadences(cost, style) + "\n"
         + wrapped(cost.recommendation, LineWidth) + changes(cost);
+    for (const app::ProblemView& problem : cost.problems)
+        text += problemText(problem, style);
+    return text;
 }
 
 } // namespace deltascope::cli

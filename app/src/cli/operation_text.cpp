@@ -30,8 +30,14 @@ std::string meaning(const app::VerifyView& report)
         return "as its publisher recorded, tensor by tensor or as a whole";
     if (verdict == "consistent")
         return "structure, no-op test and anchors or weak digests agree; no strong digest covers every tensor";
-    if (verdict == "first_sight")
-        return "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
+    if (verdict == "first_sight") {
+        const bool anyVouched = std::any_of(report.steps.begin(), report.steps.end(), [](const auto& step) {
+            return step.coverage && step.coverage->firstSight + step.coverage->none < step.coverage->tensors;
+        });
+        return anyVouched
+            ? "readable; what nothing else vouches for is as we saw it first, which may be just now"
+            : "readable and as we saw it first, which may be just now; no digest of the publisher was compared";
+    }
     if (verdict == "unverified") {
         const auto doubted = std::count_if(report.steps.begin(), report.steps.end(), [&](const auto& step) {
             return step.result == "unverified"
@@ -212,6 +218,17 @@ std::string trustText(const app::VerifyView& report)
     return text.empty() ? text : text + "\n";
 }
 
+std::string acceptedText(const std::vector<std::string>& keys, const Style& style)
+{
+    constexpr std::size_t Shown = 5;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(keys.size(), Shown); ++i)
+        text += fmt::format("  rewritten since it was first seen, and accepted: {}\n", safe(keys[i]));
+    if (keys.size() > Shown)
+        text += fmt::format("  and {} more\n", counted(keys.size() - Shown, "object"));
+    return paint(style, Paint::Warn, text);
+}
+
 std::string verifyText(const app::VerifyView& report, const Style& style)
 {
     std::string text;
@@ -255,6 +272,8 @@ std::string verifyText(const app::VerifyView& report, const Style& style)
                 style, Paint::Dim,
                 fmt::format("      and {} more of that kind for the same object, up to step {}\n", more, steps[i - 1]));
     }
+    if (!report.rewritten.empty())
+        text += "\n" + acceptedText(report.rewritten, style);
     text += trustText(report);
     if (report.storeDigests)
         text += "\n" + storeDigestsText(*report.storeDigests) + "\n";

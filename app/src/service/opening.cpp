@@ -236,7 +236,7 @@ std::map<std::tuple<std::size_t, std::int64_t, std::string_view>, StepView*> ste
 
 /// Says at the steps whose own objects were rewritten, or whose base was, that they are refused; what builds on them is
 /// refused with them. The newest step that is offered is one that is not. What is counted against such states is not
-/// known, and where forms differ, the record tells which one is right.
+/// known.
 void addRefused(RunView& view, const Run& run, const SeenChanges& changes)
 {
     const std::map<std::size_t, Error>& refused = changes.refused;
@@ -251,14 +251,14 @@ void addRefused(RunView& view, const Run& run, const SeenChanges& changes)
         if (step && (rewritten.step == version.step() || (!rewritten.step && version.onExternalBase)))
             step->problems.push_back(problemView(rewritten));
     }
-    for (const std::size_t at : changes.rewritten) {
-        if (StepView* const step = stepOf(run.versions[at]))
-            std::erase_if(step->problems,
-                          [](const ProblemView& problem) { return problem.code == word(Code::FormsDiffer); });
-    }
     for (const std::size_t at : changes.miscounted) {
         if (StepView* const step = stepOf(run.versions[at]))
             forgetCounts(*step);
+    }
+    const WaysAround ways(run, changes);
+    for (std::size_t at = 0; at < run.versions.size(); ++at) {
+        if (StepView* const step = stepOf(run.versions[at]))
+            ways.show(*step, at);
     }
     const auto isOffered = [&](const Version& version) {
         const auto at = static_cast<std::size_t>(&version - run.versions.data());

@@ -2,10 +2,13 @@
 
 #include "deltascope/app/view/run_view.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/plan.h"
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace deltascope::app {
@@ -19,8 +22,9 @@ struct SeenChanges {
     /// Versions, by index, whose changes were counted in or against a state over rewritten objects: the records
     /// contradict these counts.
     std::set<std::size_t> miscounted;
-    /// Versions, by index, a form of which was rewritten: where forms differ, the record tells which one is right.
-    std::set<std::size_t> rewritten;
+    /// Forms of versions that were rewritten, with what says so.
+    std::map<PlanLink, Error> rewritten;
+    std::optional<Error> rewrittenBase; ///< the external base
 };
 
 /// `told`: of changedSinceSeen(). Plans each version where one of them is Rewritten, as acts do: around it
@@ -29,5 +33,22 @@ SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Erro
 
 /// Takes back the counts of a step that is miscounted.
 void forgetCounts(StepView& step);
+
+/// The ways of steps that lead around what was rewritten: the others are refused.
+class WaysAround {
+public:
+    /// Both outlive it.
+    WaysAround(const Run& run, const SeenChanges& changes);
+    /// Shows those of the version at this place.
+    void show(StepView& step, std::size_t at) const;
+
+private:
+    /// Why a form that can be read is refused; empty: it is not.
+    std::string whyRefused(std::size_t at, std::size_t form) const;
+
+    const Run& m_run;
+    const SeenChanges& m_changes;
+    Planner m_planner;
+};
 
 } // namespace deltascope::app

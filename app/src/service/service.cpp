@@ -154,6 +154,8 @@ public:
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          if (isMiscounted)
                              forgetCounts(view.step);
+                         if (!changes.rewritten.empty() || changes.rewrittenBase)
+                             WaysAround(run, changes).show(view.step, at);
                          view.chosen = choiceText(run, *version, request.version);
                          view.step.refs = wordsOf(run, *version, annotations);
                          for (const Error& doubt : doubts)
@@ -366,7 +368,10 @@ public:
                              DS_TRY(const std::vector<WeightScale> scales, sampleWeightScales(m_bench, run, task));
                              prediction = predictChanges(scales, *options.learningRate);
                          }
-                         return ended(makeCostView(run, adviseCost(run, options), prediction));
+                         CostView view = makeCostView(run, adviseCost(run, options), prediction);
+                         for (const Error& change : changedSinceSeen(m_bench, run))
+                             view.problems.push_back(problemView(change));
+                         return ended(std::move(view));
                      });
     }
 

@@ -18,9 +18,6 @@ constexpr std::uint32_t MostSteps = 50; ///< each holds counts of its own in mem
 
 bool sameForm(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.shape == b.shape; }
 
-/// Whether an error says why one step cannot tell the values of a tensor, and nothing of other steps.
-bool isOfStep(const Error& error) { return speaksOfAnObject(error.code) || error.code == Code::Rewritten; }
-
 /// The values of a tensor, compared with those of the state before where both have it in the same form.
 Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, const StatePair& pair,
                                     TaskContext& task)
@@ -44,16 +41,8 @@ Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& reque
 Result<StatisticsView> statisticsOf(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     DS_TRY(StatePair pair, planPair(bench, request, task));
-    Result<StatisticsView> view = statisticsOf(bench, request, pair, task);
-    if (view || !pair.beforePlan || !request.against.empty() || !isOfStep(view.error()))
-        return view;
-    Error why = std::move(view.error());
-    why.text = fmt::format("not compared with step {}: {}", pair.beforeStep.value_or(0), why.text);
-    pair.beforePlan.reset();
-    view = statisticsOf(bench, request, pair, task);
-    if (view)
-        view->reads.notices.push_back(problemView(why));
-    return view;
+    return comparedIfSound(request, pair,
+                           [&](const StatePair& with) { return statisticsOf(bench, request, with, task); });
 }
 
 namespace {
@@ -69,7 +58,7 @@ public:
 
     Result<void> read(Workbench& bench, std::size_t steps, TaskContext& task)
     {
-        for (const Stretch& stretch : stretchesOf(m_pair.run, *m_pair.version, steps)) {
+        for (const Stretch& stretch : stretchesOf(m_pair.run, *m_pair.version, steps, m_pair.acceptRewritten)) {
             const Result<void> outcome = readStretch(bench, stretch, task);
             if (!outcome && (!isOfStep(outcome.error()) || stretch.links.rbegin()->second == m_pair.version))
                 return outcome;
@@ -166,7 +155,8 @@ Result<StatisticsCostView> statisticsCostOf(Workbench& bench, const TensorReques
         return view;
     }
     const bool all = steps == Service::AllSteps; // then it is walked once, whatever its type
-    for (const Stretch& stretch : stretchesOf(pair.run, *pair.version, all ? steps : std::min(steps, MostSteps))) {
+    for (const Stretch& stretch :
+         stretchesOf(pair.run, *pair.version, all ? steps : std::min(steps, MostSteps), pair.acceptRewritten)) {
         const Result<StatisticsCost> cost = costOfStatistics(pair.run, stretch.plan, request.tensor, task);
         if (!cost && isOfStep(cost.error()) && stretch.links.rbegin()->second != pair.version)
             continue; // there is nothing to read

@@ -1,5 +1,7 @@
 #include "stretches.h"
 
+#include "deltascope/engine/rewritten_parts.h"
+
 #include <fmt/format.h>
 #include <set>
 
@@ -10,13 +12,13 @@ std::string reasonOf(const Error& error)
     return error.step ? fmt::format("step {}: {}", *error.step, error.text) : error.text;
 }
 
-std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::size_t steps)
+std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::size_t steps, bool acceptRewritten)
 {
     std::set<std::size_t> wanted;
     for (auto at = static_cast<std::size_t>(&newest - run.versions.data()) + 1;
          at-- > 0 && wanted.size() < steps && run.versions[at].epoch == newest.epoch;)
         wanted.insert(at);
-    const Planner planner(run);
+    const PlannerAround planner(run, acceptRewritten);
     std::vector<Stretch> stretches;
     while (!wanted.empty()) {
         const std::size_t last = *wanted.rbegin();

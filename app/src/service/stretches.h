@@ -22,8 +22,8 @@ inline constexpr const char* OtherForm = "it has another type or shape there";
 std::string reasonOf(const Error& error);
 
 /// The last `steps` steps up to a version, in its epoch, in as few chains as possible, the newest chain first. What
-/// cannot be rebuilt is left out. The versions are those of `run`.
-std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::size_t steps);
+/// cannot be rebuilt is left out. The versions are those of `run`. `acceptRewritten`: as PlannerAround has it.
+std::vector<Stretch> stretchesOf(const Run& run, const Version& newest, std::size_t steps, bool acceptRewritten);
 
 /// Adds steps behind those of the list, to the last of them where both are not read for the same reason.
 void addUnreadStep(std::vector<UnreadStepsView>& list, std::int64_t first, std::int64_t last, std::string why);

@@ -32,7 +32,8 @@ public:
 
     Result<void> read(Workbench& bench, TaskContext& task)
     {
-        std::vector<Stretch> stretches = stretchesOf(m_run, m_run.versions[m_last], m_last - m_first + 1);
+        std::vector<Stretch> stretches =
+            stretchesOf(m_run, m_run.versions[m_last], m_last - m_first + 1, m_acceptRewritten);
         std::reverse(stretches.begin(), stretches.end());
         for (const Stretch& stretch : stretches) {
             for (const auto& [link, version] : stretch.links)

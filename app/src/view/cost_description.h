@@ -3,6 +3,7 @@
 #include "deltascope/app/view/cost_view.h"
 
 #include "io/forms.h"
+#include "problem_description.h"
 
 namespace deltascope::app {
 
@@ -97,6 +98,7 @@ template <class Io> void describe(Io& io, const CostView& cost)
     io("observed_changed_frac", cost.changedFraction, "median over deltas");
     io("observed_deltas", cost.replayedDeltas, "that it is the median of");
     io("prediction", cost.prediction);
+    io("problems", cost.problems, "what the records say against objects that are counted");
 }
 
 } // namespace deltascope::app

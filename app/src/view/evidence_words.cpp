@@ -4,7 +4,7 @@ namespace deltascope::app {
 
 std::string evidenceWords(const std::string& evidence)
 {
-    return evidence == "first_sight" ? "as it was first seen, and nothing else vouches for it" : evidence;
+    return evidence == "first_sight" ? "as it was first seen, and no digest vouches for all of it" : evidence;
 }
 
 } // namespace deltascope::app

@@ -232,6 +232,7 @@ VerifyView makeVerifyView(const Run& run, const VerifyReport& report)
     }
     for (const ConsistentTo& epoch : report.consistentTo)
         view.consistentTo.push_back({ epoch.epoch, epoch.step });
+    view.rewritten = report.accepted;
     if (const auto& digests = report.storeDigests; digests && Address(view.source).remote())
         view.storeDigests = StoreDigestsView { digests->equal, digests->uncompared, digests->none };
     view.problems = problemViews(report.problems);

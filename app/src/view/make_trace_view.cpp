@@ -57,7 +57,7 @@ std::string doubtOf(const Heartbeat& heartbeat, std::int64_t nowUs)
 void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
 {
     for (const Span& span : spans) {
-        if (span.phase != "note")
+        if (!span.isNote())
             continue;
         NoteView note { span.actor, {}, {}, span.note };
         if (span.step >= 0)
@@ -71,7 +71,7 @@ void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
 bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
 bool isPlacedWork(const Span& span)
 {
-    return span.phase != "note" && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs
+    return !span.isNote() && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs
         && span.lengthUs() <= LongestUs;
 }
 

@@ -51,7 +51,7 @@ template <class Io> void describe(Io& io, Of<Io, BlocksView>& blocks)
     io("dead_cols", blocks.deadCols);
     io("gini_rows", blocks.giniOfRows, "0 even … 1 in one row");
     io("top_rows", pairs(blocks.topRows, TopRowKeys), "at most 5");
-    io("a", blocks.a, "step compared with; null: nothing (first state)");
+    io("a", blocks.a, "step compared with; null: nothing (the first state, or the notices say why)");
     describeReads(io, blocks.reads);
     io.expect(blocks.rowsPerBlock > 0 && blocks.colsPerBlock > 0
                   && std::uint64_t { blocks.blockRows } * blocks.rowsPerBlock >= blocks.rows
@@ -68,7 +68,7 @@ template <class Io> void describe(Io& io, Of<Io, ElementsView>& window)
     io("col", window.col);
     io("rows", window.rows);
     io("cols", window.cols);
-    io("a", window.a, "step compared with; null: there is no state before");
+    io("a", window.a, "step compared with; null: nothing (the first state, or the notices say why)");
     io("step", window.step);
     const bool hasOld = window.a.has_value();
     io("old_bits", nullsUnless(hasOld, window.oldBits, window.newBits.size()), "hex; null without a");

@@ -3,6 +3,7 @@
 #include "deltascope/app/service.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace deltascope::app {
@@ -19,8 +20,12 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> sumsOf(const Service& 
     for (std::size_t column = first; column <= last; ++column) {
         const auto counts = service.countsOf(heat, column);
         if (!counts)
-            return fail(Code::NotFound, "a step between them was not replayed", heat.columns[column].name,
-                        "compare them exactly");
+            return fail(
+                Code::NotFound,
+                fmt::format("what step {} changes is not known: it was not replayed yet, or stands on an object "
+                            "that was rewritten or is damaged",
+                            heat.columns[column].step),
+                heat.columns[column].name, "look at that step; where it is sound, compare the two exactly");
         for (const auto& [name, count] : *counts)
             sums[name] += count;
     }

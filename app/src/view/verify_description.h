@@ -69,6 +69,7 @@ template <class Io> void describe(Io& io, Of<Io, VerifyView>& report)
     if (io.has("store_digests"))
         io("store_digests", report.storeDigests, "from level 2 on, of remote sources");
     io("steps", report.steps);
+    io("rewritten", report.rewritten, "keys of objects that were rewritten since they were first seen, and accepted");
     io("problems", report.problems);
     io("seconds", report.seconds);
 }

@@ -68,14 +68,14 @@ bool hasOtherWays(const Run& run)
 
 namespace {
 
-Result<StepVerdict> replayed(Workbench& bench, Run& run, const Version& version, TaskContext& task)
+/// Of one step.
+Result<VerifyReport> replayed(Workbench& bench, Run& run, const Version& version, TaskContext& task)
 {
     const auto at = static_cast<std::size_t>(&version - run.versions.data());
     VerifyOptions options;
     options.level = 3;
     options.range = { at, at };
-    DS_TRY(VerifyReport report, verifyRun(bench, run, options, task));
-    return std::move(report.steps.front());
+    return verifyRun(bench, run, options, task);
 }
 
 }
@@ -83,7 +83,8 @@ Result<StepVerdict> replayed(Workbench& bench, Run& run, const Version& version,
 Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, std::vector<Error>& warnings,
                              TaskContext& task)
 {
-    DS_TRY(const StepVerdict verdict, replayed(bench, run, target, task));
+    DS_TRY(const VerifyReport report, replayed(bench, run, target, task));
+    const StepVerdict& verdict = report.steps.front();
     if (verdict.verdict <= Verdict::FirstSight) {
         std::copy_if(verdict.problems.begin(), verdict.problems.end(), std::back_inserter(warnings),
                      [](const Error& problem) { return problem.code == Code::SuspectValues; });
@@ -93,6 +94,10 @@ Result<Verdict> verifyTarget(Workbench& bench, Run& run, const Version& target, 
                                     [](const Error& problem) { return problem.code != Code::Unproven; });
     if (worst != verdict.problems.end())
         return fail(*worst);
+    const auto inFront = std::find_if(report.problems.begin(), report.problems.end(),
+                                      [](const Error& problem) { return problem.code == Code::Rewritten; });
+    if (inFront != report.problems.end()) // of what it builds on
+        return fail(*inFront);
     return fail(Error { Code::Unproven,
                         fmt::format("step {} is {}: nothing vouches for it", target.step(), word(verdict.verdict)),
                         run.store->uri(), target.step(), "choose a step that verify calls sound" });

@@ -275,6 +275,8 @@ std::string insteadOf(const Run& run, const Version& version, std::size_t number
 
 void tellDifference(Version& version, std::size_t number, const FormFacts& facts)
 {
+    if (version.rewrittenForms.contains(number) || version.rewrittenForms.contains(facts.comparedWith))
+        return;
     const std::string& name = version.objectsOf(number).name;
     if (version.fullForm() == number && facts.comparedWith == 0) {
         version.problems.push_back(
@@ -308,8 +310,12 @@ void assessOtherForms(Run& run, Version& version, std::size_t self)
         OtherForm& form = version.otherForms[number - 1];
         form.obstacle = obstacleOf(run, version, number);
         const FormFacts* facts = version.factsOf(number);
-        if (form.failure || (facts && facts->damage))
+        if (form.failure || (facts && facts->damage)) {
             version.problems.push_back(*form.obstacle);
+            const bool isCopy = version.originalOf(number).has_value(); // the original may be as it was
+            if (isCopy && form.obstacle->code == Code::Rewritten)
+                version.problems.back().code = Code::Mirror;
+        }
         if (form.obstacle)
             continue;
         if (facts && differsInBits(form, *facts) && !isCandidate(version, number))

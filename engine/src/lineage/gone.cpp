@@ -109,6 +109,12 @@ std::vector<const GoneVersion*> withLoss(const Run& run, Loss loss)
 
 }
 
+bool Run::hasOtherForms() const noexcept
+{
+    return std::any_of(versions.begin(), versions.end(),
+                       [](const Version& version) { return !version.otherForms.empty(); });
+}
+
 const GoneVersion* Run::newestGone() const noexcept
 {
     const auto found = std::find_if(gone.rbegin(), gone.rend(),

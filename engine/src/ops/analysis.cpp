@@ -59,23 +59,49 @@ bool isDamaged(const Run& run, const PlanLink& link)
     return facts && facts->damage;
 }
 
-/// Fills in what the replay of a stretch has shown. `judgesFirst`: also of its first link.
+/// What comparing a state with another one has shown, or with what came before it.
+void forgetComparisons(VersionFacts& facts)
+{
+    facts.changedVsPrevious.reset();
+    facts.zeroSigns = 0;
+    facts.sameLowByte = 0;
+    facts.driftedTensors.clear();
+    facts.revertedTensors.clear();
+    facts.revertsAll = false;
+    facts.suspectTensors.clear();
+    facts.infiniteTensors.clear();
+    facts.assigned = 0;
+    facts.noops = 0;
+}
+
+/// Fills in what the replay of a stretch has shown. `judgesFirst`: also of its first link. Of an object that was
+/// rewritten, what holds whatever it was is taken, for this once unless it fails its own record, and of what stands on
+/// it likewise where all is replayed again; else nothing.
 void takeFacts(Workbench& bench, Run& run, const PathState& chain, const ReplayAudit& audit, bool judgesFirst,
                const std::vector<std::string>& keys, const RestoredStates& restored, const AnalyzeOptions& options)
 {
+    const std::size_t rewritten = firstRewritten(chain);
+    Workbench forOnce = bench;
+    forOnce.catalog = nullptr;
     for (std::size_t link = 0; link < chain.links().size(); ++link) {
         const std::optional<std::size_t> at = chain.versionOf(link);
+        const bool onRewritten = link >= rewritten;
+        if (link > rewritten && !options.again)
+            return;
         if (!at)
             continue;
+        Workbench& rememberer = onRewritten ? forOnce : bench;
         Version& version = run.versions[*at];
         if (chain.isFullForm(link)) {
             addFullForm(audit, chain, link, version);
+            if (onRewritten)
+                version.noteForm(chain.formOf(link)).differs.reset();
             if (!version.facts)
                 continue;
             if (link > 0) // the link before it is its sparse form
-                rememberFacts(bench, run, keys, *at, audit.links()[link - 1].changed);
+                rememberFacts(rememberer, run, keys, *at, audit.links()[link - 1].changed);
             else // which an earlier stretch has counted
-                rememberFacts(bench, run, keys, *at);
+                rememberFacts(rememberer, run, keys, *at);
             if (isDamaged(run, PlanLink { *at, chain.formOf(link) }))
                 return; // nothing stands behind it, or the next pass begins elsewhere
             continue;
@@ -88,8 +114,11 @@ void takeFacts(Workbench& bench, Run& run, const PathState& chain, const ReplayA
         version.facts->otherForms = std::move(others);
         if (const auto shown = restored.find(*at); shown != restored.end())
             version.facts->restores = shown->second;
-        rememberFacts(bench, run, keys, *at, audit.links()[link].changed);
-        if (options.onCounts)
+        if (onRewritten)
+            forgetComparisons(*version.facts);
+        const bool failsItself = link == rewritten && failsItsRecord(*version.facts);
+        rememberFacts(failsItself ? bench : rememberer, run, keys, *at, audit.links()[link].changed);
+        if (options.onCounts && !onRewritten)
             options.onCounts(*at, audit.links()[link].changed);
     }
 }
@@ -165,19 +194,54 @@ std::optional<std::size_t> failsOnRewritten(const PathState& path, const ReplayA
     return failed ? std::optional(*failed - before) : std::nullopt;
 }
 
+/// Whether an object of a plan was rewritten since it was first seen, by the records.
+bool isOverRewritten(const Run& run, const Plan& plan)
+{
+    return (plan.fromExternalBase && run.baseRewritten)
+        || std::any_of(plan.links.begin(), plan.links.end(), [&](const PlanLink& link) {
+               return run.versions[link.version].rewrittenForms.contains(link.form);
+           });
+}
+
+/// Removes the links that stand on such an object.
+void cutBehindRewritten(const Run& run, Plan& plan)
+{
+    std::size_t stands = plan.fromExternalBase && run.baseRewritten ? 0 : 1;
+    while (stands > 0 && stands < plan.links.size()
+           && !run.versions[plan.links[stands - 1].version].rewrittenForms.contains(plan.links[stands - 1].form))
+        ++stands;
+    plan.links.resize(std::min(stands, plan.links.size()));
+}
+
+/// How much was learned of a stretch.
+enum class Learned : std::uint8_t {
+    All,
+    /// Not what stands on an object that was rewritten since it was first seen: what fails there is no fact about other
+    /// objects, and what is found there is none about the values of the run.
+    Part,
+    /// Nothing: an object was replaced since it was listed, or the checkpoint outside of the source that it builds on
+    /// is damaged.
+    Nothing,
+};
+
 /// Analyzes one stretch; damage cuts it short and becomes a fact of the version. `book`: of the epoch, from the
-/// stretches before. Returns false where not all can be learned of it now: an object was replaced since it was listed,
-/// the checkpoint outside of the source that it builds on is damaged, or it fails behind an object that was rewritten
-/// since it was first seen, so that the failure is no fact about its own objects.
-Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book,
-                            const std::vector<std::string>& keys, const RestoredStates& restored,
-                            const AnalyzeOptions& options, TaskContext& task)
+/// stretches before. `judgesFirst`: also the first link, though another stretch has.
+Result<Learned> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthBook& book, bool judgesFirst,
+                               const std::vector<std::string>& keys, const RestoredStates& restored,
+                               const AnalyzeOptions& options, TaskContext& task)
 {
     DS_TRY(const WalkMeans means, bench.means());
+    Learned learned = Learned::All;
+    if (isOverRewritten(run, stretch.plan)) {
+        learned = Learned::Part;
+        if (!options.again)
+            cutBehindRewritten(run, stretch.plan);
+        if (stretch.plan.links.empty())
+            return learned;
+    }
     book.held = heldBy(run, stretch);
     const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
-    book.judgesFirst = stretch.beginsAnew && !(ofFirst && ofFirst->replayed);
-    bool isWhole = true;
+    book.judgesFirst = stretch.beginsAnew && (judgesFirst || !(ofFirst && ofFirst->replayed));
     while (!stretch.judged(run).empty()) {
         Result<PathPtr> path = openForFacts(bench, run, stretch.plan, task);
         Result<void> outcome;
@@ -194,12 +258,12 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
             audit->finishStates();
             if (const auto failed = failsOnRewritten(**path, *audit, links.size(), std::nullopt)) {
                 links.resize(*failed);
-                isWhole = false;
+                learned = Learned::Part;
                 continue;
             }
             takeFacts(bench, run, **path, *audit, book.judgesFirst, keys, restored, options);
             audit->moveTo(book);
-            return isWhole;
+            return firstRewritten(**path) < (*path)->links().size() ? Learned::Part : learned;
         }
         const Error& error = outcome.error();
         const std::size_t at = linkOf(run, links, error);
@@ -210,23 +274,23 @@ Result<bool> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, HealthB
                 noteDamagedBase(run, error);
             if (options.onSkipped)
                 options.onSkipped(error);
-            return false;
+            return Learned::Nothing;
         }
         if (at == links.size() || !saysDamage(error))
             return fail(std::move(outcome.error()));
         if (path && failsOnRewritten(**path, *audit, links.size(), at)) {
             links.resize(at);
-            isWhole = false;
+            learned = Learned::Part;
             continue;
         }
         const auto broken = links.begin() + static_cast<std::ptrdiff_t>(at);
         run.versions[broken->version].noteDamage(broken->form, error);
         rememberFacts(bench, run, keys, broken->version, std::vector<TensorCount>());
         if (broken == links.begin() && stretch.fromAnchor())
-            return true;
+            return learned;
         links.erase(broken, links.end());
     }
-    return isWhole;
+    return learned;
 }
 
 /// Compares, for what is replayed, the states that versions say they restore, before anything is judged by that.
@@ -269,6 +333,8 @@ Result<void> decideEnd(Workbench& bench, Run& run, const std::vector<Stretch>& s
     behind.links = { front.links.back() };
     if (at + 1 < stretches.size() && stretches[at + 1].plan.links.front() == front.links.back())
         behind = stretches[at + 1].plan;
+    if (isOverRewritten(run, front))
+        return {};
     DS_TRY(const bool decided, decideForms(bench, run, front, behind, task));
     if (decided)
         rememberFacts(bench, run, keys, front.links.back().version);
@@ -293,6 +359,7 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
     HealthBook book;
     std::optional<int> epoch;
     std::optional<int> interrupted; ///< the epoch of which not all can be learned now
+    bool isSkipped = false; ///< the rest of that epoch
     for (std::size_t i = 0; i < stretches.size(); ++i) {
         const bool nextIsWanted = i + 1 < stretches.size() && wanted[i + 1];
         if (wanted[i]) {
@@ -303,14 +370,15 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
             epoch = own;
             // What follows is judged by half of the history of its epoch: no facts to keep.
             const bool isBehind = interrupted == own;
-            if (isDamaged(run, first) || (isBehind && !options.again)) // the first as the stretch before it has shown
+            if (isDamaged(run, first) || (isBehind && isSkipped)) // the first as the stretch before it has shown
                 continue;
             Stretch stretch = stretches[i];
             stretch.beginsAnew = stretch.beginsAnew || (isBehind && first.form == 0 && stretch.fromAnchor());
-            DS_TRY(const bool isLearned,
-                   analyzeStretch(isBehind ? unremembered : bench, run, std::move(stretch), book, keys, restored,
-                                  options, task));
-            if (!isLearned) {
+            DS_TRY(const Learned learned,
+                   analyzeStretch(isBehind ? unremembered : bench, run, std::move(stretch), book,
+                                  isBehind && options.again, keys, restored, options, task));
+            if (learned != Learned::All) {
+                isSkipped = learned == Learned::Nothing && !options.again;
                 interrupted = own;
                 book = {};
             }
@@ -319,12 +387,6 @@ Result<void> replayStretches(Workbench& bench, Run& run, const AnalyzeOptions& o
             DS_CHECK(decideEnd(bench, run, stretches, i, keys, task));
     }
     return {};
-}
-
-bool hasOtherForms(const Run& run)
-{
-    return std::any_of(run.versions.begin(), run.versions.end(),
-                       [](const Version& version) { return !version.otherForms.empty(); });
 }
 
 std::size_t damagedOtherForms(const Run& run)
@@ -377,7 +439,7 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
         DS_CHECK(judgeCheckpoints(bench, run, pass, keys, task));
         DS_CHECK(compareModelBeside(bench, run, pass.standAloneBytes, task));
         assess(run);
-        if (!hasOtherForms(run))
+        if (!run.hasOtherForms())
             return {};
         DS_TRY(const std::vector<std::size_t> compared, compareOtherForms(bench, run, range, pass.again, task));
         for (const std::size_t version : compared)

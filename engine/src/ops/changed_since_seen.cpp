@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace deltascope {
 
@@ -215,6 +217,40 @@ RewrittenParts rewrittenSinceSeen(const Workbench& bench, const Run& run)
         }
     }
     return found;
+}
+
+void noteRewritten(const Workbench& bench, Run& run)
+{
+    const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
+    std::vector<std::set<std::size_t>> forms(run.versions.size());
+    for (const auto& [link, change] : rewritten.links)
+        forms[link.version].insert(link.form);
+    bool isOther = std::exchange(run.baseRewritten, rewritten.base.has_value()) != run.baseRewritten;
+    for (std::size_t i = 0; i < forms.size(); ++i)
+        isOther = std::exchange(run.versions[i].rewrittenForms, forms[i]) != forms[i] || isOther;
+    if (isOther)
+        assess(run);
+}
+
+PlannerAround::PlannerAround(const Run& run, bool acceptRewritten)
+    : m_any(run)
+{
+    PlanOptions options;
+    for (std::size_t i = 0; i < run.versions.size() && !acceptRewritten; ++i) {
+        for (const std::size_t form : run.versions[i].rewrittenForms)
+            options.without.push_back(PlanLink { i, form });
+    }
+    if (!options.without.empty())
+        m_around.emplace(run, options);
+}
+
+Result<Plan> PlannerAround::planFor(const Version& version) const
+{
+    if (m_around) {
+        if (Result<Plan> plan = m_around->planFor(version))
+            return plan;
+    }
+    return m_any.planFor(version);
 }
 
 } // namespace deltascope

@@ -177,6 +177,8 @@ private:
         const bool asTrusted = !trusted || trusted->xxh3 == digest.xxh3;
         if (!asTrusted && !m_acceptRewritten)
             findings.problems.push_back(rewritten(version, object, *trusted, digest.xxh3));
+        if (!asTrusted && m_acceptRewritten)
+            findings.accepted.push_back(object.key);
         const bool trust = asTrusted || m_acceptRewritten;
         const bool lacksLeaves = isKnown && known->leaves.empty() && !digest.leaves.empty();
         const auto here = m_here.find(object.key);

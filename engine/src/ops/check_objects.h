@@ -17,6 +17,7 @@ void addTo(StoreDigests& sum, const StoreDigests& more);
 struct ObjectFindings {
     std::vector<Error> problems;
     std::vector<std::pair<std::string, Records::Sight>> sights; ///< by key; not on record yet
+    std::vector<std::string> accepted; ///< keys of objects that were rewritten, and are trusted from now on
     bool isChanging = false; ///< another object stands there than the one that was read
     StoreDigests storeDigests;
 
@@ -24,6 +25,7 @@ struct ObjectFindings {
     void add(ObjectFindings other)
     {
         std::move(other.problems.begin(), other.problems.end(), std::back_inserter(problems));
+        std::move(other.accepted.begin(), other.accepted.end(), std::back_inserter(accepted));
         isChanging = isChanging || other.isChanging;
         addTo(storeDigests, other.storeDigests);
     }

@@ -4,6 +4,7 @@
 #include "compare_models.h"
 #include "deltascope/engine/beside_keys.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/rewritten_parts.h"
 #include "deltascope/engine/safetensors.h"
 #include "empty_checkpoints.h"
 #include "epoch_evidence.h"
@@ -520,6 +521,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     DS_CHECK(compareModels(bench, run, task));
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     addKnownFacts(bench, run);
+    noteRewritten(bench, run);
     journalOnce(bench, *store, replacedByMirrors(run));
     journalOnce(bench, *store, vanished(run));
     if (bench.records) {

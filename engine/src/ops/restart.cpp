@@ -10,13 +10,21 @@ namespace deltascope {
 
 namespace {
 
-/// Every delta of the epoch replays, and there is one: an anchor alone could be anything.
-Result<bool> deltasReplay(Workbench& bench, const Run& run, std::size_t first, std::size_t last, TaskContext& task)
+/// Every delta of the epoch replays, and there is one: an anchor alone could be anything. Of what is there now,
+/// whatever is on record.
+Result<bool> deltasReplay(const Workbench& bench, const Run& run, std::size_t first, std::size_t last,
+                          TaskContext& task)
 {
+    Workbench unheld = bench;
+    unheld.records = nullptr;
+    unheld.catalog = nullptr;
     Run replayed = run;
+    replayed.baseRewritten = false;
+    for (Version& version : replayed.versions)
+        version.rewrittenForms.clear();
     AnalyzeOptions options;
     options.range = { first, last };
-    DS_CHECK(analyzeRun(bench, replayed, options, task));
+    DS_CHECK(analyzeRun(unheld, replayed, options, task));
     bool any = false;
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = replayed.versions[i];

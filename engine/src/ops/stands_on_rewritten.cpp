@@ -1,6 +1,7 @@
 #include "stands_on_rewritten.h"
 
 #include "deltascope/base/address.h"
+#include "stretches.h"
 
 #include <algorithm>
 #include <string>
@@ -34,15 +35,21 @@ bool standsOn(const PathState& path, std::size_t link, const std::vector<std::st
 
 bool standsOnRewritten(const PathState& path, std::size_t link) { return standsOn(path, link, path.rewritten()); }
 
+std::size_t firstRewritten(const PathState& path)
+{
+    const std::vector<std::string> rewritten = path.rewritten();
+    std::size_t link = rewritten.empty() ? path.links().size() : 0;
+    while (link < path.links().size() && !holds(path, link, rewritten))
+        ++link;
+    return link;
+}
+
 std::optional<std::size_t> failureOnRewritten(const PathState& path, const ReplayAudit& audit)
 {
-    using Check = VersionFacts::RootCheck;
     const std::vector<std::string> rewritten = path.rewritten();
     for (std::size_t link = 1; link < path.links().size() && !rewritten.empty(); ++link) {
         const VersionFacts facts = audit.factsOf(link, VersionKind::Delta, 0);
-        const bool fails =
-            facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
-        if (fails && standsOn(path, link, rewritten))
+        if (failsItsRecord(facts) && standsOn(path, link, rewritten))
             return link;
     }
     return std::nullopt;

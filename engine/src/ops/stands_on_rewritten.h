@@ -12,6 +12,9 @@ namespace deltascope {
 /// such a link may be the fault of that object, and is no fact about its own.
 bool standsOnRewritten(const PathState& path, std::size_t link);
 
+/// The first link whose objects were rewritten, as reading the path has shown; behind the end: none.
+std::size_t firstRewritten(const PathState& path);
+
 /// The first link that stands on a rewritten object and is not what its publisher recorded. `audit`: of the path, after
 /// finishStates().
 std::optional<std::size_t> failureOnRewritten(const PathState& path, const ReplayAudit& audit);

@@ -63,10 +63,11 @@ public:
         step.digestsChecked = isReplayed() && version.facts ? version.facts->digestsChecked : 0;
         if (!isComparedWithRewritten(at))
             step.drift = driftAt(run, at);
-        if (isReplayed() && version.facts && version.facts->replayed && !version.obstacle)
-            step.health = version.suspect ? StepVerdict::Health::Suspect : StepVerdict::Health::Normal;
         addProblems(m_in.findings[at], step);
         noteState(at);
+        const bool isJudged = isReplayed() && version.facts && version.facts->replayed && !version.obstacle;
+        if (isJudged && !m_states[at].onRewritten && !isComparedWithRewritten(at))
+            step.health = version.suspect ? StepVerdict::Health::Suspect : StepVerdict::Health::Normal;
         if (isReplayed()) {
             const bool onRewritten = m_states[at].onRewritten; // then an anchor that is near it says nothing, either
             step.coverage =

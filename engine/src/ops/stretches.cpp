@@ -8,13 +8,6 @@ namespace deltascope {
 
 namespace {
 
-/// Whether what was replayed of its own objects does not fit what its publisher recorded.
-bool failsItsRecord(const VersionFacts& facts)
-{
-    using Check = VersionFacts::RootCheck;
-    return facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
-}
-
 const VersionSummary& summaryOf(const Run& run, const PlanLink& link)
 {
     return *run.versions[link.version].summaryOf(link.form);
@@ -187,6 +180,12 @@ bool isUsable(const Version& version)
 {
     return version.summary && !version.failure && !version.beingWritten && !(version.facts && version.facts->damage)
         && !isReplaced(version);
+}
+
+bool failsItsRecord(const VersionFacts& facts)
+{
+    using Check = VersionFacts::RootCheck;
+    return facts.digestsFailed > 0 || facts.rootCheck == Check::Differs || facts.rootCheck == Check::BaseDiffers;
 }
 
 bool isReplaced(const Version& version)

@@ -32,6 +32,9 @@ std::vector<bool> wantedStretches(const Run& run, const std::vector<Stretch>& st
 /// Whether the version's own objects can be replayed, as far as is known.
 bool isUsable(const Version& version);
 
+/// Whether what was replayed of its own objects does not fit what its publisher recorded.
+bool failsItsRecord(const VersionFacts& facts);
+
 /// Whether another form has to be used because replaying its own objects showed that they are wrong.
 bool isReplaced(const Version& version);
 

@@ -2,7 +2,9 @@
 
 #include "audit/replay_audit.h"
 #include "check_objects.h"
+#include "deltascope/base/address.h"
 #include "deltascope/engine/parallel.h"
+#include "deltascope/engine/rewritten_parts.h"
 #include "gone_versions.h"
 #include "lost_publications.h"
 #include "read_headers.h"
@@ -224,6 +226,11 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
             addTo(digests, ofObjects[i].storeDigests);
         for (std::size_t i = 0; i < findings.size(); ++i)
             findings[i].add(std::move(ofObjects[i]));
+        for (const std::string& key : ofBase.accepted)
+            report.accepted.push_back(Address(run.base->store->uri()).below(key).text());
+        for (const ObjectFindings& of : findings)
+            report.accepted.insert(report.accepted.end(), of.accepted.begin(), of.accepted.end());
+        noteRewritten(bench, run);
     } else {
         addSeenChanges(bench, run, below, findings, otherChanges);
     }

@@ -149,6 +149,20 @@ bool CheckpointQueue::isOfEarlierRun(const std::string& label) const
 
 bool CheckpointQueue::hasNumbered() const { return hasSteps(m_run); }
 
+std::map<std::string, std::int64_t> CheckpointQueue::numbered() const
+{
+    std::map<std::string, std::int64_t> steps;
+    for (const Version& version : m_run.versions) {
+        if (version.epoch == m_run.epochs() - 1 && checkpointLabel(version) != ".")
+            steps.emplace(checkpointLabel(version), version.step());
+    }
+    for (const UnreadFolder& folder : m_unread) {
+        if (folder.number >= 0)
+            steps.emplace(folder.name, folder.number);
+    }
+    return steps;
+}
+
 const Version* CheckpointQueue::find(const std::string& label) const
 {
     const auto found = std::find_if(m_run.versions.begin(), m_run.versions.end(),

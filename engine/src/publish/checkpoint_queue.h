@@ -48,6 +48,7 @@ public:
     bool isOfEarlierRun(const std::string& label) const;
     std::int64_t newestStep() const; ///< of the newest run; -1 in a folder without checkpoints
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
+    std::map<std::string, std::int64_t> numbered() const; ///< steps of the newest run, read or not, by name
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
     /// Errors: those of openChecked(): also Rewritten, where it is on record and was written again.
     Result<PathPtr> open(const Version& version, TaskContext& task) const;

@@ -54,6 +54,8 @@ public:
         DS_TRY(const std::unique_ptr<StoreWatch> changes, m_checkpoints->watch());
         for (;;) {
             DS_CHECK(m_queue.scan(task));
+            if (!std::exchange(m_isBegun, true))
+                DS_CHECK(nameLeftOut(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
             if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
                 return fail(
@@ -98,7 +100,38 @@ private:
         if (!isNew && known->second.state == checkpoint.state)
             return;
         known->second = { checkpoint.number, checkpoint.state, *checkpoint.flaw };
-        say({ checkpoint.name }, why);
+        sayLeftOut(checkpoint.name, *checkpoint.flaw, why);
+    }
+
+    void sayLeftOut(const std::string& name, const Error& error, const std::string& why)
+    {
+        m_publisher.leaveOut(name, error);
+        if (m_options.onSkipped)
+            m_options.onSkipped({ name }, why);
+    }
+
+    /// Names what an act before this one left out, as far as it lies there and newer ones are published: this one will
+    /// not look at it again.
+    Result<void> nameLeftOut(TaskContext& task)
+    {
+        const std::map<std::string, std::int64_t> numbered = m_queue.numbered();
+        std::vector<std::string> names;
+        for (const auto& [name, number] : numbered) {
+            if (number <= m_begun)
+                names.push_back(name);
+        }
+        if (names.empty())
+            return {};
+        DS_TRY(const auto leftOut, m_publisher.leftOut(names, task));
+        for (const auto& [name, why] : leftOut) {
+            Failed& failed = m_failed[name];
+            failed = { numbered.at(name), {}, why };
+            failed.error.action =
+                "Newer ones are published: remove it if nobody misses it, or publish it into another folder";
+            if (m_options.onSkipped)
+                m_options.onSkipped({ name }, fmt::format("not published, and left out before: {}", why.text));
+        }
+        return {};
     }
 
     /// Takes out of `look` what is not published as it lies there, and says so.
@@ -112,8 +145,12 @@ private:
         if (!earlier.empty())
             say(earlier, "not published: of an earlier run in the same folder than the newest checkpoints");
         std::erase_if(look.unread, [&](const UnreadFolder& folder) { return m_done.contains(folder.name); });
-        for (const UnreadReport::News& news : m_unread.take(look.unread))
-            say(news.names, news.why);
+        for (const UnreadReport::News& news : m_unread.take(look.unread)) {
+            for (const std::string& name : news.names)
+                m_publisher.leaveOut(name, Error { Code::Layout, news.what, name, {}, {} });
+            if (m_options.onSkipped)
+                m_options.onSkipped(news.names, fmt::format("not published, {}; {}", news.what, news.remedy));
+        }
         std::erase_if(look.unready, [&](const Unready& checkpoint) {
             if (m_done.contains(checkpoint.name) && !m_queue.find(checkpoint.name))
                 return true; // its trainer takes it away piece by piece
@@ -170,7 +207,7 @@ private:
         if (!version && isPassedOver(version.error(), label)) {
             m_last = chosen.step();
             m_done.insert(label);
-            say({ label }, whyPassedOver(version.error()));
+            sayLeftOut(label, version.error(), whyPassedOver(version.error()));
             m_failed[label] = { chosen.step(), {}, std::move(version.error()) };
             return true;
         }
@@ -308,6 +345,7 @@ private:
     const std::int64_t m_begun;
     std::int64_t m_last;
     std::optional<std::int64_t> m_backlogEnd; ///< the newest checkpoint that lay there at the beginning
+    bool m_isBegun = false;
     bool m_hasPublished = false;
     UnreadReport m_unread;
     std::set<std::string> m_done; ///< published in this act, or passed over: they may be taken away piece by piece

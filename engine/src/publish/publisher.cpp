@@ -7,6 +7,7 @@
 #include "lineage/placeholders.h"
 #include "ops/judge_state.h"
 #include "publish/head_state.h"
+#include "publish/left_out.h"
 #include "publish/run_end.h"
 #include "publish/step_facts.h"
 #include "publish/tensor_difference.h"
@@ -411,7 +412,27 @@ Result<void> Publisher::keepAlive(TaskContext& task)
 void Publisher::note(std::int64_t step, const std::string& text)
 {
     const std::int64_t now = m_session->bench.nowUs();
-    m_session->spans.add(Span { {}, "note", step, m_session->head.epoch, now, now, 0, text });
+    m_session->spans.add(Span { {}, std::string(Span::Note), step, m_session->head.epoch, now, now, 0, text });
+}
+
+void Publisher::leaveOut(const std::string& origin, const Error& why)
+{
+    m_session->spans.add(leftOutSpan(origin, why, m_session->head.epoch, m_session->bench.nowUs()));
+    m_session->spans.flush();
+}
+
+Result<std::map<std::string, Error>> Publisher::leftOut(const std::vector<std::string>& origins,
+                                                        TaskContext& task) const
+{
+    std::map<std::string, Error> known;
+    DS_TRY(const Trace trace, TraceReader().read(*m_session->store, task));
+    const LeftOut leftOut(trace, m_session->head.epoch);
+    for (const std::string& origin : origins) {
+        std::optional<Error> why = leftOut.find(origin);
+        if (why && !m_session->head.origins.contains(origin))
+            known.emplace(origin, std::move(*why));
+    }
+    return known;
 }
 
 } // namespace deltascope

@@ -36,6 +36,10 @@ RunEnd endBehind(const Run& run, const Version& newest)
     if (newest.kind == VersionKind::Anchor && before && before->epoch == newest.epoch && before->summary)
         end.base = before->summary->root;
     end.beginsEpoch = before && before->epoch != newest.epoch;
+    for (const Version& version : run.versions) {
+        if (version.epoch == newest.epoch && version.summary)
+            end.origins.insert(version.summary->origin);
+    }
     for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
         const Version& version = run.versions[at];
         if (version.kind == VersionKind::Anchor)
@@ -79,9 +83,10 @@ Result<RunEnd> take(Workbench& bench, Run& run, const Version& newest, const Pub
     end.runId = goesOn ? newest.summary->run : newRunId();
     end.epoch = newest.epoch + (options.newEpoch ? 1 : 0);
     end.epochBegun = !options.newEpoch;
-    if (options.newEpoch)
-        end.origin.clear(); // its trainer starts counting again
-    else if (end.root.empty()) {
+    if (options.newEpoch) { // its trainer starts counting again
+        end.origin.clear();
+        end.origins.clear();
+    } else if (end.root.empty()) {
         DS_TRY(end.stateReads, objectsRead(run, { &newest }));
     } else {
         for (const ObjectInfo& object : newest.objects.objects)

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct RunEnd {
     std::string root; ///< empty: not recorded
     std::string base; ///< root of the state that it was made from; empty: not recorded
     bool beginsEpoch = false; ///< behind an earlier one
-    std::string origin;
+    std::string origin; ///< of the newest version
+    std::set<std::string> origins; ///< of all versions of the epoch
     std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
     std::uint64_t deltaBytes = 0; ///< since the anchor
     std::string runId;

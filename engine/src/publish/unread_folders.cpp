@@ -92,8 +92,7 @@ std::vector<UnreadReport::News> UnreadReport::take(const std::vector<UnreadFolde
     m_states = std::move(states);
     std::vector<News> news;
     for (Reason& reason : reasonsOf(fresh))
-        news.push_back({ std::move(reason.names),
-                         fmt::format("not published, it {}; {}", reason.first->why, reason.first->remedy) });
+        news.push_back({ std::move(reason.names), "it " + reason.first->why, reason.first->remedy });
     m_told.insert(m_told.end(), fresh.begin(), fresh.end());
     return news;
 }

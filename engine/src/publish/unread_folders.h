@@ -27,7 +27,8 @@ public:
     /// Those that are news, by reason.
     struct News {
         std::vector<std::string> names;
-        std::string why; ///< with the remedy
+        std::string what; ///< "it holds a PEFT adapter (…)"
+        std::string remedy;
     };
     /// `settled`: of the folders that are complete as far as that can be known.
     std::vector<News> take(const std::vector<UnreadFolder>& settled);

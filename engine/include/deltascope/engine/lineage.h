@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -206,6 +207,9 @@ struct Version {
     bool driftAlarm = false;
     bool farFromReplay = false; ///< a complete state that is that far, proven or not
     bool formsDiffer = false; ///< one of its other forms leads to other bits, and nothing tells which are right
+    /// Its forms that were rewritten since they were first seen, by the records (noteRewritten()): of these, the record
+    /// tells what is right.
+    std::set<std::size_t> rewrittenForms;
     /// It, or a version before it and no complete anchor since, has suspect tensors. Says nothing of its bytes.
     bool suspect = false;
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
@@ -301,6 +305,7 @@ struct Run {
     std::shared_ptr<const ObjectStore> store;
     std::shared_ptr<const Layout> layout;
     std::optional<ExternalBase> base;
+    bool baseRewritten = false; ///< the base was rewritten since it was first seen, by the records (noteRewritten())
     std::vector<std::string> mirrors; ///< addresses of the stores that are read beside the source
     /// What is known of the source as a whole: what mirrors are good for, linked folders, other runs that lie there.
     /// Among the problems, too, however often the run is assessed.
@@ -322,6 +327,7 @@ struct Run {
     std::vector<std::optional<std::uint64_t>> totalElements;
 
     int epochs() const noexcept { return static_cast<int>(totalElements.size()); }
+    bool hasOtherForms() const noexcept; ///< whether a version has another form than its own
     /// Elements of the whole model behind this version.
     std::optional<std::uint64_t> totalElementsOf(const Version& version) const noexcept;
     /// The version with the highest step, if `latest()` is another one for a reason that is worth telling: a step of an

@@ -196,6 +196,8 @@ struct VerifyReport {
     std::vector<StepVerdict> steps;
     std::vector<ConsistentTo> consistentTo; ///< from level 3 on
     std::optional<StoreDigests> storeDigests; ///< from level 2 on; of the versions
+    /// Objects that were rewritten, and are trusted from now on: keys, and addresses of those outside of the source.
+    std::vector<std::string> accepted;
     std::vector<Error> problems; ///< of the run
 };
 struct VerifyOptions {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,11 @@ public:
     Result<void> keepAlive(TaskContext& task);
     /// Tells of something that is no version (a coalesced checkpoint, an annotation).
     void note(std::int64_t step, const std::string& text);
+    /// Writes beside the run that a checkpoint is not published, and why.
+    void leaveOut(const std::string& origin, const Error& why);
+    /// Which of these are left out, as publishers of this epoch wrote it beside the run, and why. Not those that were
+    /// published since. Errors: those of listing the run.
+    Result<std::map<std::string, Error>> leftOut(const std::vector<std::string>& origins, TaskContext& task) const;
 
 private:
     struct Session;

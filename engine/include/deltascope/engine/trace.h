@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace deltascope {
@@ -18,10 +19,13 @@ namespace deltascope {
 // spans tell when something was done, heartbeats how a replica is. Times are microseconds since 1970 by the actor's own
 // clock.
 
-/// One stretch of work. Readers take unknown phases in their stride.
+/// One stretch of work, or a sentence for people (isNote()). Readers take unknown phases in their stride.
 struct Span {
+    static constexpr std::string_view Note = "note";
+    static constexpr std::string_view LeftOut = "left-out"; ///< of a publisher: the note names a checkpoint and why
+
     std::string actor; ///< "publisher", "r1"
-    std::string phase; ///< "diff", "upload", "fetch", "verify", "pause", "apply", "sync" (the whole), "note", …
+    std::string phase; ///< "diff", "upload", "fetch", "verify", "pause", "apply", "sync" (the whole), Note, LeftOut, …
     std::int64_t step = -1; ///< -1: of none
     int epoch = 0;
     std::int64_t t0Us = 0; ///< 0: when it was is not known, and t1Us is how long it took
@@ -29,6 +33,7 @@ struct Span {
     std::uint64_t bytes = 0;
     std::string note; ///< for people; may be empty
 
+    bool isNote() const noexcept { return phase == Note || phase == LeftOut; }
     bool hasPlace() const noexcept { return t0Us > 0; }
     std::int64_t lengthUs() const noexcept { return t1Us - t0Us; }
 };

@@ -529,6 +529,7 @@ export interface VerifyReport {
   on_base_alone: string | null; // tensors that are only as in the base
   store_digests: StoreDigests | null; // from level 2 on, of remote sources
   steps: StepVerdict[];
+  rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
   problems: Problem[];
   seconds: number;
 }
@@ -1158,7 +1159,7 @@ export interface BlockHeader {
   dead_cols: number;
   gini_rows: number | null; // 0 even … 1 in one row
   top_rows: TopRow[]; // at most 5
-  a: number | null; // step compared with; null: nothing (first state)
+  a: number | null; // step compared with; null: nothing (the first state, or the notices say why)
   rewritten: string[]; // keys of objects that were rewritten since they were first seen, and accepted
   notices: Problem[]; // objects that could not be compared with what is on record of them
 }
@@ -1171,7 +1172,7 @@ export interface ElementWindow {
   col: number;
   rows: number;
   cols: number;
-  a: number | null; // step compared with; null: there is no state before
+  a: number | null; // step compared with; null: nothing (the first state, or the notices say why)
   step: number;
   old_bits: (string | null)[]; // hex; null without a
   new_bits: string[];

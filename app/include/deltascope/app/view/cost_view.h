@@ -1,5 +1,7 @@
 #pragma once
 
+#include "deltascope/app/view/problem.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,6 +83,7 @@ struct CostView {
     std::optional<double> changedFraction; ///< observed; median over deltas
     std::uint64_t replayedDeltas = 0; ///< that it is the median of
     std::optional<PredictionView> prediction;
+    std::vector<ProblemView> problems; ///< what the records say against objects that are counted
 };
 
 } // namespace deltascope::app

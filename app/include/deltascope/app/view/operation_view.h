@@ -61,6 +61,7 @@ struct VerifyView {
     std::vector<StepVerdictView> steps;
     std::vector<ConsistentToView> consistentTo; ///< from level 3 on
     std::optional<StoreDigestsView> storeDigests; ///< from level 2 on, of remote sources: a folder keeps no digests
+    std::vector<std::string> rewritten; ///< objects that were rewritten, and are accepted from now on
     std::vector<ProblemView> problems;
     double seconds = 0;
 };

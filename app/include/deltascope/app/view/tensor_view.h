@@ -28,7 +28,9 @@ struct BlocksView {
     std::uint64_t deadRows = 0, deadCols = 0; ///< without a change
     std::optional<double> giniOfRows; ///< 0: even, towards 1: all in one row; nothing without a change
     std::vector<std::pair<std::uint64_t, std::uint32_t>> topRows; ///< row, changed; at most 5
-    std::optional<std::int64_t> a; ///< step compared with; nothing: there is no state before, and all counts are zero
+    /// Step compared with; nothing: there is no state before, or `reads` says why it cannot be told. All counts are
+    /// zero then.
+    std::optional<std::int64_t> a;
     ReadsView reads; ///< of both steps
 };
 

@@ -10,8 +10,8 @@ export function numbers(text: string | null, wanted: number): number[] | null {
   return parts.length === wanted && parts.every((part) => /^\d{1,15}$/.test(part)) ? parts.map(Number) : null;
 }
 
-/** Said where a step has no state before it. */
-export const notCompared = 'not compared: nothing stands in front of it';
+/** Said where a step is the first state, or the state before it cannot be told: notices say why. */
+export const notCompared = 'not compared with a state in front of it';
 
 /** The epoch on screen; null while it is not known which one is the newest. */
 export const epochNow = (): number | null => (view.value.epoch !== null || detail.value !== null ? epoch.value : null);

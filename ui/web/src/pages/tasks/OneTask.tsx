@@ -4,7 +4,7 @@ import { Card } from '../../components/Card';
 import { CliLine } from '../../components/CliLine';
 import { Link, runPage } from '../../components/Link';
 import { Name } from '../../components/Name';
-import { Reads } from '../../components/Reads';
+import { Reads, Rewritten } from '../../components/Reads';
 import { VerifyShield } from '../../components/StateIcon';
 import { Settings } from '../../components/Settings';
 import { ErrorBanner, Loaded, ProblemText, WorstCode } from '../../components/states';
@@ -135,6 +135,7 @@ function Verified({ report, run }: { report: VerifyReport; run: string }) {
   return (
     <Card title="Result" note={<VerifyShield verified={report} word />} tools={<span>{duration(report.seconds)}</span>}>
       {report.problems.length > 0 && <div class="card-body">{report.problems.map((problem, i) => <ProblemText key={i} problem={problem} />)}</div>}
+      <Rewritten keys={report.rewritten} what="accepted" />
       {report.on_base_alone && <p class="card-body">{report.on_base_alone}</p>}
       {report.store_digests && <p class="card-body">{report.store_digests.text}</p>}
       <Table
