@@ -112,7 +112,7 @@ class ShownValues(E2ETest):
 
         def counts():
             steps = self.ok_json("log", self.run.source)["epochs"][0]["steps"]
-            return [step["changed_vs_previous"] for step in sorted(steps, key=lambda step: step["step"])]
+            return [step["changed_vs_prev_elems"] for step in sorted(steps, key=lambda step: step["step"])]
 
         before = counts()
         self.assertNotIn(None, before[1:])
@@ -122,8 +122,8 @@ class ShownValues(E2ETest):
         self.rewrite()
         self.run_ds("verify", self.run.source)
         self.assertEqual(counts(), [*before[:2], None, None])
-        self.assertEqual([row["changed_vs_previous"] for row in self.ok_json("show", self.run.at(4))["tensors"]], [None] * 3)
-        self.assertEqual([step["elems"] for step in self.ok_json("log", self.run.source, name)["changes"]][2:], [None, None])
+        self.assertEqual([row["changed_vs_prev_elems"] for row in self.ok_json("show", self.run.at(4))["tensors"]], [None] * 3)
+        self.assertEqual([step["changed_elems"] for step in self.ok_json("log", self.run.source, name)["changes"]][2:], [None, None])
         cost = self.ok_json("cost", self.run.source)
         self.assertEqual(([problem["code"] for problem in cost["problems"]], cost["observed_deltas"]), (["DS-REWRITTEN"], 1))
         self.rewrite()

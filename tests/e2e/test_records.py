@@ -323,8 +323,12 @@ class Records(E2ETest):
                     before = {name: t["xxh3_128"] for name, t in run.truth(run.last).items()}
                     if tensors != before:
                         self.assertFalse(known, "bytes that differ from those on record were used")
-                        after = self.ok_json("digest", run.at(run.last))
-                        self.assertEqual(tensors, {t["name"]: t["xxh3_128"] for t in after["tensors"]}, "a mix")
+                        after = self.run_ds("digest", run.at(run.last), "--json")
+                        if after.code != OK:  # the other bytes set bits that a later step assigns once more
+                            self.refused(after, word="DS-CHAIN-GAP")
+                        else:
+                            now = {t["name"]: t["xxh3_128"] for t in after.json()["tensors"]}
+                            self.assertEqual(tensors, now, "a mix")
                     shutil.rmtree(out)
                 else:
                     refused += 1

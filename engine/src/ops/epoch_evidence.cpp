@@ -2,6 +2,7 @@
 
 #include "known_facts.h"
 #include "recorded_bytes.h"
+#include "stands_on_rewritten.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -214,6 +215,7 @@ Result<std::vector<int>> decideEpochs(Workbench& bench, const std::shared_ptr<Ob
     if (!left.empty()) { // replayed as if the run went on there
         Run trial = buildLineage(store, layout, base, versions, bench.nowUs(), epochsFrom(versions.size(), standing()));
         addKnownFacts(bench, trial);
+        Workbench unheld = withoutRecords(bench);
         for (const std::size_t at : left) {
             const auto behind = std::find_if(trial.versions.begin(), trial.versions.end(), [&](const Version& version) {
                 return version.objects.name == versions[at].objects.name;
@@ -223,7 +225,7 @@ Result<std::vector<int>> decideEpochs(Workbench& bench, const std::shared_ptr<Ob
             only.range = { index, index };
             std::optional<Error> skipped;
             only.onSkipped = [&](const Error& error) { skipped = error; };
-            DS_CHECK(analyzeRun(bench, trial, only, task));
+            DS_CHECK(analyzeRun(unheld, trial, only, task));
             if (skipped) // what was not replayed answers nothing
                 return fail(std::move(*skipped));
             answers[at] = judgeReplay(trial, index);

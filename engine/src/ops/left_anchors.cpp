@@ -2,6 +2,7 @@
 
 #include "known_facts.h"
 #include "lineage/twice.h"
+#include "stands_on_rewritten.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -181,6 +182,7 @@ Result<void> separateLeftAnchors(Workbench& bench, const std::shared_ptr<ObjectS
     if (!open.empty()) {
         Run trial = buildLineage(store, layout, base, versions, bench.nowUs(), epochs);
         addKnownFacts(bench, trial);
+        Workbench unheld = withoutRecords(bench);
         const auto placeOf = [&](const LeftAnchor& anchor) {
             return std::find_if(trial.versions.begin(), trial.versions.end(), [&](const Version& version) {
                 return version.objects.name == versions[anchor.version].objects.name;
@@ -192,7 +194,7 @@ Result<void> separateLeftAnchors(Workbench& bench, const std::shared_ptr<ObjectS
             AnalyzeOptions only;
             only.range = { index, index };
             if (!answerOf(*version, anchor.form))
-                DS_CHECK(analyzeRun(bench, trial, only, task));
+                DS_CHECK(analyzeRun(unheld, trial, only, task));
             std::optional<Continuity> answer = answerOf(*version, anchor.form);
             if (!answer)
                 continue;

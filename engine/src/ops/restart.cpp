@@ -2,6 +2,7 @@
 
 #include "catalog/sights.h"
 #include "lineage/claims.h"
+#include "stands_on_rewritten.h"
 
 #include <algorithm>
 #include <map>
@@ -15,9 +16,7 @@ namespace {
 Result<bool> deltasReplay(const Workbench& bench, const Run& run, std::size_t first, std::size_t last,
                           TaskContext& task)
 {
-    Workbench unheld = bench;
-    unheld.records = nullptr;
-    unheld.catalog = nullptr;
+    Workbench unheld = withoutRecords(bench);
     Run replayed = run;
     replayed.baseRewritten = false;
     for (Version& version : replayed.versions)

@@ -35,6 +35,15 @@ bool standsOn(const PathState& path, std::size_t link, const std::vector<std::st
 
 bool standsOnRewritten(const PathState& path, std::size_t link) { return standsOn(path, link, path.rewritten()); }
 
+Workbench withoutRecords(const Workbench& bench)
+{
+    Workbench unheld = bench;
+    if (bench.records)
+        unheld.catalog = nullptr;
+    unheld.records = nullptr;
+    return unheld;
+}
+
 std::size_t firstRewritten(const PathState& path)
 {
     const std::vector<std::string> rewritten = path.rewritten();
