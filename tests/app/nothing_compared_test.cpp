@@ -39,8 +39,51 @@ TEST(NothingCompared, SaysTheReasonThatHolds)
     EXPECT_EQ(reason(apart(3, 0, 0, 290)), "each tensor that is meant has another dtype or shape in B than in A");
     EXPECT_EQ(reason(apart(0, 3, 3, 290)), "no tensor of A that is meant is one of B");
     DiffView compared = apart(1, 1, 1);
-    compared.tensorsTotal = 1;
+    compared.tensorsTotal = compared.elementsTotal = 1;
     EXPECT_EQ(nothingComparedText(compared), "");
+}
+
+TEST(NothingCompared, NorIsWhereNoTensorHasAnElement)
+{
+    DiffView hollow = apart(0, 1, 0);
+    hollow.tensorsTotal = 2;
+    EXPECT_EQ(nothingComparedText(hollow), "the 2 tensors that A and B share have no elements: nothing was compared");
+    EXPECT_EQ(cli::diffText(hollow, {}).find("0 of 0 elements"), std::string::npos);
+    DiffView same = apart(0, 0, 0);
+    same.tensorsTotal = 2;
+    same.equal = true;
+    EXPECT_EQ(nothingComparedText(same), "");
+    EXPECT_EQ(cli::diffText(same, {}).find("A and B are bit-identical (2 tensors without elements, "), 0U);
+    same.elementsTotal = 1;
+    EXPECT_EQ(cli::diffText(same, {}).find("A and B are bit-identical (2 tensors, "), 0U);
+}
+
+TEST(NothingCompared, SaysWhyFloatsAreNotRounded)
+{
+    DiffView diff;
+    diff.reshaped = { { "v", "BF16", "F8_E4M3", { 4 }, { 4 } }, { "w", "BF16", "F8_E4M3", { 4 }, { 4 } } };
+    const std::string text = cli::diffText(diff, {});
+    EXPECT_NE(text.find("BF16 in A and F8_E4M3 in B are not compared as rounded: values of F8_E4M3 count with scales"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("rounded"), text.rfind("rounded")) << "once for two dtypes";
+    diff.reshaped = { { "w", "BF16", "F16", { 4 }, { 4 } } };
+    EXPECT_EQ(notRoundedText(diff),
+              "BF16 in A and F16 in B are not compared as rounded: neither is a rounded form of the "
+              "other");
+    diff.reshaped = { { "w", "BF16", "I8", { 4 }, { 4 } }, { "w", "BF16", "BF16", { 4 }, { 2 } } };
+    EXPECT_EQ(notRoundedText(diff), "");
+}
+
+TEST(NothingCompared, EqualTensorsOfAdaptersAreNotAllThatCounts)
+{
+    DiffView diff;
+    diff.tensorsTotal = diff.elementsTotal = 2;
+    diff.equal = true;
+    diff.adapters = "the settings of B are not known";
+    const std::string text = cli::diffText(diff, {});
+    EXPECT_EQ(text.find("the settings of B are not known\nThe tensors of A and B are bit-identical (2 tensors, "), 0U)
+        << text;
 }
 
 TEST(NothingCompared, NamesTheDocumentOfDigests)

@@ -154,6 +154,36 @@ class OtherForms(E2ETest):
         self.assertIn("the states are not equal", text)
         self.refused(self.run_ds("digest", self.apart, "--check", self.path("apart/model.safetensors")), DAMAGED)
 
+    def adapter(self, name, alpha):
+        folder = self.path(name)
+        os.makedirs(folder)
+        part = next(iter(self.plain.values()))
+        tensors = {f"base_model.model.q_proj.lora_{letter}.weight": part for letter in "AB"}
+        with open(os.path.join(folder, "adapter_model.safetensors"), "wb") as file:
+            file.write(weights(tensors))
+        with open(os.path.join(folder, "adapter_config.json"), "w") as file:
+            json.dump({"peft_type": "LORA", "r": 4, "lora_alpha": alpha}, file)
+        return folder
+
+    def test_adapters_are_their_settings_too(self):
+        half, full = self.adapter("half", 16), self.adapter("full", 32)
+        same = self.adapter("same", 16)
+        for file in ("", "/adapter_model.safetensors"):
+            outcome = self.run_ds("diff", half + file, full + file, "--exit-code")
+            self.assertEqual(outcome.code, OTHER)
+            self.assertIn("lora_alpha is 16 in A and 32 in B", outcome.out)
+            self.assertIn("A and B are bit-identical", self.ok("diff", half + file, same + file, "--exit-code").out)
+        publish = ["publish", "--into", self.path("adapters"), "--layout", "trl-v2", "--from", half]
+        refused = self.run_ds(*publish, "--to", full)
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn("lora_alpha is 16 in A and 32 in B", refused.err)
+        self.assertIn("is an adapter (PEFT, ", self.run_ds(*publish, "--to", self.apart).err)
+        told = self.ok(*publish, "--to", same)
+        self.assertIn("adapter_config.json is not part of what is published", told.out + told.err)
+        unknown = self.ok("diff", half, self.path("adapters@latest"))
+        self.assertIn("the settings of B are not known", unknown.out)
+        self.assertIsNone(self.ok_json("diff", half, self.path("adapters@latest"))["equal"])
+
     def test_wrapped_checkpoints_go_on_with_a_run(self):
         wrapped = {f"_orig_mod.{name}": part for name, part in self.plain.items()}
         first = self.write("wrapped-1", wrapped)

@@ -111,12 +111,44 @@ TEST(PrefixesOfALeftOver, ThatOneSidePutsInFrontAreTaken)
 {
     const Names model = below("model.", Language);
     EXPECT_EQ(pairing(with(model, { "lm_head.weight" }), with(model, { "_orig_mod.lm_head.weight" })),
-              "1 of 6 names of B begins with _orig_mod. where those of A do not (6)");
+              "of 6 tensors that both have, the name of 1 begins with _orig_mod. in B and not in A (6)");
     EXPECT_EQ(pairing(below("model.language_model.", Language), model),
               "names that begin with model.language_model. in A begin with model. in B (5)");
     EXPECT_EQ(pairing(with(below("transformer.", Language), { "lm_head.weight" }), with(model, { "lm_head.weight" })),
               "names that begin with transformer. in A begin with model. in B (6)")
         << "most of the model";
+}
+
+TEST(PrefixesOfALeftOver, ThatAreGivenMayBeTheSame)
+{
+    Session session;
+    const auto under = [&](const PrefixMap& map) {
+        const FileState state = namedState(below("model.", Language));
+        return diffStates(session.bench, state, state, {}, session.task, { TensorGlobs(), true, map });
+    };
+    const auto same = under({ "model.", "model." });
+    ASSERT_TRUE(same) << same.error().text;
+    EXPECT_TRUE(same->equal());
+    EXPECT_TRUE(same->forms.empty());
+    EXPECT_EQ(errorOf(under({ "none.", "none." })).code, Code::NotFound);
+    EXPECT_EQ(errorOf(under({ "model.", "none." })).code, Code::NotFound);
+}
+
+TEST(WrappersInside, AreNoDifferenceOfTensors)
+{
+    const Names plain { "model.layers.0.up.weight", "model.layers.1.up.weight", "model.norm.weight", "lm_head.weight" };
+    const Names compiled { "model.layers.0._orig_mod.up.weight", "model.layers.1._orig_mod.up.weight",
+                           "model.norm.weight", "lm_head.weight" };
+    EXPECT_EQ(pairing(plain, compiled), "the names of 2 of 4 tensors hold _orig_mod. in B and not in A (4)");
+    EXPECT_EQ(pairing(compiled, plain), "the names of 2 of 4 tensors hold _orig_mod. in A and not in B (4)");
+    const Names twice { "_orig_mod.model.layers.0._checkpoint_wrapped_module.up.weight",
+                        "_orig_mod.model.layers.1._checkpoint_wrapped_module.up.weight", "_orig_mod.model.norm.weight",
+                        "_orig_mod.lm_head.weight" };
+    EXPECT_EQ(pairing(plain, twice),
+              "the names of 4 of 4 tensors hold _checkpoint_wrapped_module. and _orig_mod. in B and not in A (4)");
+    EXPECT_EQ(pairing({ "x.a_orig_mod.up" }, { "x.aup" }), "") << "a part of a part is none";
+    EXPECT_EQ(pairing({ "x.up" }, { "x._orig_mod.up", "x._fsdp_wrapped_module.up" }), "") << "it may be either";
+    EXPECT_EQ(pairing(compiled, compiled), "");
 }
 
 TEST(PrefixesOfALeftOver, ThatAreGivenComeBeforeNamesAndPairEachTensorOnce)

@@ -146,6 +146,9 @@ TEST(FusedProjections, AreMeantByTheNamesOfTheirParts)
         ASSERT_TRUE(report) << report.error().text;
         EXPECT_EQ(report->tensorsCompared, 1U);
         EXPECT_EQ(report->tensorsLeftOut, 4U);
+        ASSERT_EQ(report->forms.size(), 1U) << "gate_up_proj is not compared";
+        EXPECT_EQ(report->forms[0].b, "qkv_proj");
+        EXPECT_EQ(report->forms[0].tensors, 1U);
     }
     const auto others = across(model.apart, model.fused, { TensorGlobs({ "*.norm.weight" }), true, {} });
     ASSERT_TRUE(others) << others.error().text;
@@ -203,8 +206,11 @@ TEST(FusedProjections, AreNamedWhereADeltaIsRefused)
     const auto refused = expectSameTensors(stateOf(model.apart), stateOf(model.fused));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::BaseMismatch);
-    EXPECT_NE(refused.error().text.find("A stores q_proj, k_proj, v_proj where B stores qkv_proj"), std::string::npos)
-        << refused.error().text;
+    for (const char* words :
+         { "A stores q_proj, k_proj, v_proj where B stores qkv_proj (model.layers.0.self_attn.q_proj"
+           ".weight and model.layers.0.self_attn.qkv_proj.weight)",
+           "(model.layers.0.mlp.gate_proj.weight and model.layers.0.mlp.gate_up_proj.weight)" })
+        EXPECT_NE(refused.error().text.find(words), std::string::npos) << refused.error().text;
     EXPECT_TRUE(expectSameTensors(stateOf(model.fused), stateOf(model.fused)));
 }
 

@@ -97,6 +97,26 @@ TEST_F(MaterializeFiles, TheConfigIsFoundWhereFrameworksPutIt)
     EXPECT_TRUE(names(20).contains("config.json"));
 }
 
+TEST_F(MaterializeFiles, OfAStateWithoutTensorsAreNone)
+{
+    const auto store = std::make_shared<MemoryStore>();
+    ASSERT_TRUE(putText(*store, "checkpoint-1/model.safetensors", safetensorsFile({})));
+    ASSERT_TRUE(putText(*store, "checkpoint-2/model.safetensors", safetensorsFile({ { tensor("a", { 0 }), "" } })));
+    const auto run = m_session.open(store);
+    ASSERT_TRUE(run) << run.error().text;
+    const Version* const version = run->find(1);
+    ASSERT_NE(version, nullptr);
+    const auto plan = planFor(*run, *version);
+    ASSERT_TRUE(plan) << plan.error().text;
+    MaterializeOptions options;
+    options.destination = out(1);
+    const Error refused = errorOf(materialize(m_session.bench, *run, *version, *plan, options, m_session.task));
+    EXPECT_EQ(refused.code, Code::Malformed);
+    EXPECT_NE(refused.text.find("holds no tensor"), std::string::npos) << refused.text;
+    EXPECT_FALSE(std::filesystem::exists(out(1)));
+    EXPECT_EQ(rebuild(store, 2).tensors, 1U) << "one without elements has a name and a shape";
+}
+
 TEST_F(MaterializeFiles, OfAnAdapterAreThoseThatPeftReads)
 {
     const GoldenCopy golden("trl-adapter");

@@ -236,6 +236,35 @@ TEST(PublishedNames, ARefusalNamesEveryReasonThatHolds)
     EXPECT_FALSE(differenceOfTensors(stateOf(run), stateOf(run)));
 }
 
+TEST(PublishedNames, TheRemedyNamesTheDtypesOfThePublishedSide)
+{
+    const auto of = [](const std::string& name, Dtype dtype) {
+        FileTensor one { tensor(name, { 4 }), {} };
+        one.info.dtype = dtype;
+        one.data.assign(one.info.bytes(), 'x');
+        return one;
+    };
+    const std::vector<FileTensor> mixed { of("a", Dtype::F32), of("b", Dtype::BF16), of("c", Dtype::BF16) };
+    const std::vector<FileTensor> narrow { of("a", Dtype::BF16), of("b", Dtype::BF16), of("c", Dtype::BF16) };
+    const std::vector<FileTensor> wide { of("a", Dtype::F32), of("b", Dtype::F32), of("c", Dtype::F32) };
+    const auto remedy = [](const std::vector<FileTensor>& run, const std::vector<FileTensor>& checkpoint) {
+        return errorOf(expectSameTensors(stateOf(run), stateOf(checkpoint))).action;
+    };
+    const std::string perTensor = "Save each tensor in the dtype that it has in A, where they are mixed: ";
+    EXPECT_NE(remedy(mixed, narrow).find(perTensor + "a as F32"), std::string::npos) << remedy(mixed, narrow);
+    EXPECT_NE(remedy(mixed, wide).find(perTensor + "b and 1 more as BF16"), std::string::npos) << remedy(mixed, wide);
+    EXPECT_NE(remedy(narrow, wide).find("Save the checkpoint as BF16"), std::string::npos) << remedy(narrow, wide);
+}
+
+TEST(PublishedNames, ARemedyIsGivenOnce)
+{
+    const auto difference =
+        differenceOfTensors(stateOf({ { tensor("a", { 2 }), "1234" }, { tensor("b", { 1 }), "12" } }),
+                            stateOf({ { tensor("a", { 1, 2 }), "1234" } }));
+    ASSERT_TRUE(difference);
+    EXPECT_EQ(difference->remedy, "Publish checkpoints of one model");
+}
+
 TEST(PrefixMap, IsAPairOfWhichOneMayBeEmpty)
 {
     EXPECT_FALSE(parsePrefixMap("")->has_value());

@@ -385,6 +385,8 @@ std::string differenceRow(const app::TensorDiffView& tensor, bool withNotFinite)
 std::string listsText(const app::DiffView& diff)
 {
     std::string text;
+    if (const std::string notRounded = app::notRoundedText(diff); !notRounded.empty())
+        text += "  " + notRounded + "\n";
     for (const app::ReshapedTensorView& tensor : diff.reshaped)
         text += fmt::format("  {} is {} {} in A and {} {} in B\n", safe(tensor.name), tensor.dtypeA,
                             shapeText(tensor.shapeA), tensor.dtypeB, shapeText(tensor.shapeB));
@@ -401,17 +403,21 @@ std::string listsText(const app::DiffView& diff)
 
 std::string diffText(const app::DiffView& diff, const Style& style)
 {
+    const std::string adapters = diff.adapters.empty() ? "" : paint(style, Paint::Warn, safe(diff.adapters)) + "\n";
     const std::string part = partText(diff);
     if (diff.equal && !part.empty())
-        return part
+        return adapters + part
             + fmt::format("These are bit-identical in A and B ({} compared in {}).\n", bytesText(diff.bytesCompared),
                           durationText(diff.seconds))
             + readsText(diff.reads, style);
     if (diff.equal)
-        return fmt::format("A and B are bit-identical ({}, {} compared in {}).\n", counted(diff.tensorsTotal, "tensor"),
-                           bytesText(diff.bytesCompared), durationText(diff.seconds))
+        return adapters
+            + fmt::format("{} bit-identical ({}{}, {} compared in {}).\n",
+                          adapters.empty() ? "A and B are" : "The tensors of A and B are",
+                          counted(diff.tensorsTotal, "tensor"), diff.elementsTotal == 0 ? " without elements" : "",
+                          bytesText(diff.bytesCompared), durationText(diff.seconds))
             + readsText(diff.reads, style);
-    std::string text = part;
+    std::string text = adapters + part;
     for (const app::FormDifferenceView& form : diff.forms)
         text += paint(style, Paint::Warn, safe(form.text)) + "\n";
     if (const std::string nothing = app::nothingComparedText(diff); !nothing.empty())

@@ -102,6 +102,15 @@ void warnOfOthers(PublishView& view, const ObjectStore& into)
             "that there is none by the word of --sole-writer alone");
 }
 
+/// That the settings of adapters stay behind; once.
+void warnOfSettings(PublishView& view, bool isAdapter)
+{
+    const std::string text = "these are adapters (PEFT), and adapter_config.json is not part of what is published: who "
+                             "loads them takes r, lora_alpha and the other settings from elsewhere";
+    if (isAdapter && std::find(view.notices.begin(), view.notices.end(), text) == view.notices.end())
+        addNotice(view, text);
+}
+
 std::string anchorNotice(std::int64_t step, const std::string& reason)
 {
     return fmt::format("step {} is an anchor: {}", step, reason);
@@ -115,6 +124,7 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
                               version.origin.empty() ? "the state" : version.origin, version.step));
         return;
     }
+    warnOfSettings(view, version.isAdapter);
     view.nothingChanged = version.objects.empty();
     if (version.objects.empty()) {
         addNotice(view,
@@ -191,6 +201,7 @@ Result<PublishView> planPublication(Workbench& bench, const PublishRequest& requ
     view.newest = plan.head;
     view.stateBytes = plan.stateBytes;
     view.plan = makeActPlanView(plan.act);
+    warnOfSettings(view, plan.isAdapter);
     for (const DueVersion& version : plan.versions) {
         if (!version.anchorReason.empty() && version.step > 1)
             addNotice(view, anchorNotice(version.step, version.anchorReason));

@@ -44,7 +44,7 @@ template <class Io> void describe(Io& io, Of<Io, SettingDiffView>& setting)
     io("b", jsonText(setting.b));
 }
 
-inline constexpr WordSet FormKinds { "", { "names", "adapters", "dtypes", "fused" } };
+inline constexpr WordSet FormKinds { "", { "names", "wrappers", "adapters", "dtypes", "fused" } };
 
 template <class Io> void describe(Io& io, Of<Io, FormDifferenceView>& form)
 {
@@ -59,7 +59,7 @@ template <class Io> void describe(Io& io, Of<Io, FormDifferenceView>& form)
 template <class Io> void describe(Io& io, Of<Io, DiffView>& diff)
 {
     io.type("Diff", "How two checkpoints differ.");
-    io("equal", nullAs(true, diff.equal, diff.equal && diff.tensorsLeftOut > 0),
+    io("equal", nullAs(true, diff.equal, diff.equal && (diff.tensorsLeftOut > 0 || !diff.adapters.empty())),
        "of the whole checkpoints; null: what was compared is equal, and not all was");
     if (io.has("tensor_globs")) { // a server of an earlier version compares all
         io("tensor_globs", diff.globs, "names that were to be compared; empty: all");
@@ -82,6 +82,10 @@ template <class Io> void describe(Io& io, Of<Io, DiffView>& diff)
     io("only_in_b", diff.onlyInB);
     if (io.has("settings")) // a server of an earlier version compares tensors alone
         io("settings", diff.settings, "that differ between the configs of two adapters");
+    if (io.has("adapters")) // likewise
+        io("adapters", nullIfEmpty(diff.adapters),
+           "what is to be known where a side is an adapter: that its settings are not known, or that the other one is "
+           "none");
     if (io.has("form_differences")) // likewise
         io("form_differences", diff.forms, "what was taken out of account before tensors were compared");
     io("tensors", diff.tensors, "different or touched ones");

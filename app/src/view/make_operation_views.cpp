@@ -125,6 +125,7 @@ DiffView makeDiffView(DiffReport report)
     view.onlyInB = std::move(report.onlyInB);
     for (const SettingDiff& setting : report.settings)
         view.settings.push_back({ setting.name, setting.a, setting.b });
+    view.adapters = std::move(report.adapters);
     view.forms = formViews(report.forms);
     if (report.touchedKnown)
         view.elementsTouched = 0;

@@ -3,6 +3,8 @@
 #include "make_views.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
 #include <utility>
 
 namespace deltascope::app {
@@ -52,10 +54,33 @@ std::string nothingInCommonText(const DiffReport& report, bool isPart, std::stri
 
 std::string nothingComparedText(const DiffView& diff)
 {
-    if (diff.tensorsTotal > 0)
+    if (diff.elementsTotal > 0 || !diff.tensors.empty() || (diff.equal && diff.tensorsTotal > 0))
         return {};
+    if (diff.tensorsTotal > 0)
+        return diff.tensorsTotal == 1
+            ? "the only tensor that A and B share has no element: nothing was compared"
+            : fmt::format("the {} tensors that A and B share have no elements: nothing was compared",
+                          countText(diff.tensorsTotal));
     return nothing(
         { diff.reshaped.size(), diff.onlyInA.size(), diff.onlyInB.size(), diff.tensorsLeftOut > 0, "A", "B" });
+}
+
+std::string notRoundedText(const DiffView& diff)
+{
+    const auto isFloat = [](const std::string& dtype) { return dtype.starts_with("F") || dtype.starts_with("BF"); };
+    std::set<std::string> texts;
+    for (const ReshapedTensorView& tensor : diff.reshaped) {
+        if (tensor.shapeA != tensor.shapeB || tensor.dtypeA == tensor.dtypeB || !isFloat(tensor.dtypeA)
+            || !isFloat(tensor.dtypeB))
+            continue;
+        const bool isA = tensor.dtypeA.starts_with("F8");
+        const bool isScaled = isA || tensor.dtypeB.starts_with("F8");
+        texts.insert(fmt::format("{} in A and {} in B are not compared as rounded: {}", tensor.dtypeA, tensor.dtypeB,
+                                 isScaled ? fmt::format("values of {} count with scales that are stored apart",
+                                                        isA ? tensor.dtypeA : tensor.dtypeB)
+                                          : "neither is a rounded form of the other"));
+    }
+    return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string nothingComparedText(const DigestCheckView& check)

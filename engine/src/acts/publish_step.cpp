@@ -1,7 +1,9 @@
 #include "deltascope/engine/publish_step.h"
 
 #include "acts/act_parts.h"
+#include "ops/adapter_settings.h"
 #include "publish/head_state.h"
+#include "publish/publishable.h"
 #include "publish/step_facts.h"
 #include "publish/tensor_difference.h"
 
@@ -78,6 +80,11 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
     DS_TRY(PublishPlan plan, planStep(found.end, writers, options, into.get(), step, found.missing.has_value(), task));
     DS_TRY(const State* const before, step.from.open(task));
     DS_TRY(const State* const behind, step.to.open(task));
+    if (plan.versions.size() == 2)
+        DS_CHECK(expectElements(*before, step.from.origin));
+    DS_CHECK(expectElements(*behind, step.to.origin));
+    if (found.end.epochBegun)
+        DS_CHECK(expectSameSettings(*before, *behind, step.to.origin, task));
     DS_TRY(const PublishedStep published, PublishedStep::of(before, *behind, options.prefixes));
     DS_CHECK(expectNamesOfBase(found.end, writers, published));
     if (found.end.epochBegun) {
@@ -94,6 +101,7 @@ Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> i
             DS_CHECK(head.expectSound(found.end, nullptr, writers, task));
     }
     plan.stateBytes = behind->stateBytes();
+    plan.isAdapter = holdsAdapter(*behind);
     return plan;
 }
 

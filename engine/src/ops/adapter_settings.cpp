@@ -1,5 +1,7 @@
 #include "adapter_settings.h"
 
+#include "format/common/object_names.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
@@ -91,15 +93,48 @@ Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::str
     return different;
 }
 
-Result<std::vector<SettingDiff>> compareAdapterSettings(const State& a, const State& b, TaskContext& task)
+bool holdsAdapter(const State& state)
+{
+    constexpr std::string_view Part = ".lora_"; // lora_A, lora_B, lora_embedding_A
+    bool any = false;
+    for (const TensorInfo& tensor : state.tensors()) {
+        const std::size_t at = tensor.name.find(Part);
+        if (tensor.name.find(".base_layer.") != std::string::npos
+            || (at != std::string::npos && state.find(tensor.name.substr(0, at) + ".weight")))
+            return false;
+        any = any || at != std::string::npos;
+    }
+    return any || state.place().isAdapter;
+}
+
+Result<AdapterComparison> compareAdapters(const State& a, const State& b, TaskContext& task)
 {
     DS_TRY(const std::optional<AdapterConfig> left, a.adapterConfig(task));
-    if (!left)
-        return std::vector<SettingDiff>();
     DS_TRY(const std::optional<AdapterConfig> right, b.adapterConfig(task));
-    if (!right)
-        return std::vector<SettingDiff>();
-    return settingsThatDiffer(left->text, right->text, left->where, right->where);
+    AdapterComparison compared;
+    if (left && right) {
+        DS_TRY(compared.settings, settingsThatDiffer(left->text, right->text, left->where, right->where));
+        return compared;
+    }
+    const bool isLeft = left || holdsAdapter(a);
+    const bool isRight = right || holdsAdapter(b);
+    if (isLeft && isRight)
+        compared.note = fmt::format("A and B are adapters (PEFT), and the settings of {} known (no {}): equal tensors "
+                                    "may do something else",
+                                    left        ? "B are not"
+                                        : right ? "A are not"
+                                                : "neither are",
+                                    AdapterConfigName);
+    else if ((isLeft || isRight) && !a.tensors().empty() && !b.tensors().empty())
+        compared.note = oneAdapterText(a, b, isLeft)
+            + ": compare the model with one that the adapter was merged into (merge_and_unload), or two adapters";
+    return compared;
+}
+
+std::string oneAdapterText(const State& a, const State& b, bool isA)
+{
+    return fmt::format("{} is an adapter (PEFT, {}) and {} is a model", isA ? "A" : "B", (isA ? a : b).place().where,
+                       isA ? "B" : "A");
 }
 
 } // namespace deltascope

@@ -2,6 +2,7 @@
 
 #include "deltascope/engine/operations.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,19 @@ namespace deltascope {
 Result<std::vector<SettingDiff>> settingsThatDiffer(std::string_view a, std::string_view b, std::string_view whereA,
                                                     std::string_view whereB);
 
-/// The same for two states; nothing unless both are adapters that have a config. Errors: also those of reading it.
-Result<std::vector<SettingDiff>> compareAdapterSettings(const State& a, const State& b, TaskContext& task);
+/// Whether the tensors of a state are those of adapters alone (PEFT), by their names or by the checkpoint that it
+/// begins with.
+bool holdsAdapter(const State& state);
+
+/// "A is an adapter (PEFT, /runs/lora) and B is a model"; `isA`: which of both.
+std::string oneAdapterText(const State& a, const State& b, bool isA);
+
+struct AdapterComparison {
+    std::vector<SettingDiff> settings; ///< that differ
+    std::string note; ///< as DiffReport::adapters
+};
+/// Compares the settings of two states, as far as they are adapters. Errors: Malformed (no JSON object), those of
+/// reading it.
+Result<AdapterComparison> compareAdapters(const State& a, const State& b, TaskContext& task);
 
 } // namespace deltascope

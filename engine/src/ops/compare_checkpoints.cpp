@@ -55,7 +55,10 @@ void addNames(const Correspondence& all, std::int64_t before, ModelDifference& f
         return;
     }
     const std::string example = fmt::format("{} is {} there", now->name, then->name);
-    if (names.a.empty())
+    if (names.kind == FormDifference::Kind::Wrappers)
+        found.reasons.push_back(
+            fmt::format("its modules are wrapped in another way than at step {} ({})", before, example));
+    else if (names.a.empty())
         found.reasons.push_back(
             fmt::format("its names begin with {} where those of step {} do not ({})", names.b, before, example));
     else if (names.b.empty())

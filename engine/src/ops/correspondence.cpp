@@ -3,7 +3,11 @@
 #include "voted_prefixes.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+#include <set>
 #include <string_view>
 
 namespace deltascope {
@@ -12,6 +16,10 @@ namespace {
 
 constexpr std::string_view BaseLayer = ".base_layer"; ///< PEFT: what an adapter wraps
 constexpr std::string_view AdapterPart = ".lora_"; ///< PEFT: lora_A, lora_B, lora_embedding_A
+
+/// What torch.compile, activation checkpointing and FSDP put into the names of the modules that they wrap.
+constexpr std::array<std::string_view, 3> WrapperParts = { "_orig_mod.", "_checkpoint_wrapped_module.",
+                                                           "_fsdp_wrapped_module." };
 
 /// The whole parts that all names begin with: "model." of "model.norm" and "model.layers.0".
 std::string commonPrefix(const std::vector<const TensorInfo*>& tensors)
@@ -213,6 +221,65 @@ Pairs correspondByPrefix(Correspondence& found, const State& a, const State& b, 
     return pairs;
 }
 
+/// A name without the parts of wrappers; those that it has go into `parts`.
+std::string unwrapped(std::string name, std::set<std::string_view>& parts)
+{
+    for (const std::string_view part : WrapperParts) {
+        for (std::size_t at = name.find(part); at != std::string::npos; at = name.find(part, at)) {
+            if (at > 0 && name[at - 1] != '.') {
+                at += part.size();
+                continue;
+            }
+            name.erase(at, part.size());
+            parts.insert(part);
+        }
+    }
+    return name;
+}
+
+bool isWrappedInside(const TensorInfo* tensor)
+{
+    return std::any_of(WrapperParts.begin(), WrapperParts.end(), [&](std::string_view part) {
+        const std::size_t at = tensor->name.rfind(part);
+        return at != std::string::npos && at > 0 && tensor->name[at - 1] == '.';
+    });
+}
+
+/// Brings the tensors together whose names are the same without the parts of wrappers, where one has such a part behind
+/// its beginning; else it is a prefix.
+Pairs correspondUnwrapped(Correspondence& found)
+{
+    const auto isInside = [](const std::vector<const TensorInfo*>& side) {
+        return std::any_of(side.begin(), side.end(), isWrappedInside);
+    };
+    if (!isInside(found.onlyInA) && !isInside(found.onlyInB))
+        return {};
+    std::map<std::string, const TensorInfo*> theirs; ///< null: not one alone
+    std::set<std::string_view> none;
+    for (const TensorInfo* tensor : found.onlyInB) {
+        const auto [at, isNew] = theirs.try_emplace(unwrapped(tensor->name, none), tensor);
+        if (!isNew)
+            at->second = nullptr;
+    }
+    Pairs pairs;
+    std::set<std::string_view> partsOfA, partsOfB;
+    for (const TensorInfo* tensor : found.onlyInA) {
+        const auto at = theirs.find(unwrapped(tensor->name, none));
+        if (at == theirs.end() || !at->second)
+            continue;
+        unwrapped(tensor->name, partsOfA);
+        unwrapped(at->second->name, partsOfB);
+        pairs.emplace_back(tensor, std::exchange(at->second, nullptr));
+    }
+    if (pairs.empty())
+        return pairs;
+    found.names = FormDifference { FormDifference::Kind::Wrappers, fmt::format("{}", fmt::join(partsOfA, " and ")),
+                                   fmt::format("{}", fmt::join(partsOfB, " and ")), pairs.size(), 0 };
+    removePaired(found.onlyInA, firstOf(pairs));
+    removePaired(found.onlyInB, secondOf(pairs));
+    return pairs;
+}
+
 /// Brings the tensors of one name together.
 void correspondByName(Correspondence& found, const State& b)
 {
@@ -240,6 +307,8 @@ Correspondence correspond(const State& a, const State& b, bool acrossForms, cons
         behind = correspondByPrefix(found, a, b, given);
     correspondByName(found, b);
     if (acrossForms && !given && !found.onlyInA.empty() && !found.onlyInB.empty())
+        behind = correspondUnwrapped(found);
+    if (acrossForms && !given && behind.empty() && !found.onlyInA.empty() && !found.onlyInB.empty())
         behind = correspondByPrefix(found, a, b, std::nullopt);
     found.pairs.insert(found.pairs.end(), behind.begin(), behind.end());
     if (found.names)
@@ -250,7 +319,7 @@ Correspondence correspond(const State& a, const State& b, bool acrossForms, cons
 void countCompared(std::vector<FormDifference>& forms, std::uint64_t tensors)
 {
     for (FormDifference& form : forms) {
-        if (form.kind != FormDifference::Kind::Names && form.kind != FormDifference::Kind::Adapters)
+        if (form.kind == FormDifference::Kind::Dtypes || form.kind == FormDifference::Kind::Fused)
             form.ofTensors = tensors;
     }
 }
@@ -268,6 +337,8 @@ Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text)
 std::string_view word(FormDifference::Kind kind) noexcept
 {
     switch (kind) {
+    case FormDifference::Kind::Wrappers:
+        return "wrappers";
     case FormDifference::Kind::Adapters:
         return "adapters";
     case FormDifference::Kind::Dtypes:
@@ -283,6 +354,14 @@ std::string_view word(FormDifference::Kind kind) noexcept
 std::string FormDifference::reason() const
 {
     switch (kind) {
+    case Kind::Wrappers: {
+        const std::string names = fmt::format("the name{} of {} of {} tensors hold{}", tensors == 1 ? "" : "s", tensors,
+                                              ofTensors, tensors == 1 ? "s" : "");
+        if (a.empty() || b.empty())
+            return fmt::format("{} {} in {} and not in {}", names, a.empty() ? b : a, a.empty() ? "B" : "A",
+                               a.empty() ? "A" : "B");
+        return fmt::format("{} {} in A and {} in B", names, a, b);
+    }
     case Kind::Adapters:
         return fmt::format("{} is wrapped with adapters that were not merged, as {} shows", a.empty() ? "B" : "A",
                            a.empty() ? b : a);
@@ -294,17 +373,21 @@ std::string FormDifference::reason() const
     case Kind::Names:
         break;
     }
+    if ((a.empty() || b.empty()) && tensors < ofTensors)
+        return fmt::format("of {} tensors that both have, the name{} of {} begin{} with {} in {} and not in {}",
+                           ofTensors, tensors == 1 ? "" : "s", tensors, tensors == 1 ? "s" : "", a.empty() ? b : a,
+                           a.empty() ? "B" : "A", a.empty() ? "A" : "B");
     if (a.empty() || b.empty())
-        return fmt::format("{} of {} {} with {} where those of {} do not",
-                           tensors < ofTensors ? fmt::format("{} of {} names", tensors, ofTensors) : "the names",
-                           a.empty() ? "B" : "A", tensors == 1 && ofTensors > 1 ? "begins" : "begin", a.empty() ? b : a,
-                           a.empty() ? "A" : "B");
+        return fmt::format("the names of {} begin with {} where those of {} do not", a.empty() ? "B" : "A",
+                           a.empty() ? b : a, a.empty() ? "A" : "B");
     return fmt::format("names that begin with {} in A begin with {} in B", a, b);
 }
 
 std::string FormDifference::text() const
 {
     switch (kind) {
+    case Kind::Wrappers:
+        return reason() + ": tensors are compared without it";
     case Kind::Adapters:
         return reason() + ": the layers that they wrap are compared, the adapters are listed";
     case Kind::Dtypes:

@@ -17,8 +17,8 @@ struct Correspondence {
 };
 
 /// Tensors of one name belong together. With `acrossForms` those that are left over do, too, if the names of one side
-/// differ from those of the other by one prefix as a whole, or are those of layers that adapters wrap. `given`: the
-/// prefixes that the user names; nothing: they are looked for.
+/// differ from those of the other by one prefix as a whole or by parts that wrappers of modules put inside, or are
+/// those of layers that adapters wrap. `given`: the prefixes that the user names; nothing: they are looked for.
 Correspondence correspond(const State& a, const State& b, bool acrossForms, const std::optional<PrefixMap>& given);
 
 /// Sets FormDifference::ofTensors where so many tensors are compared; that of names is known.

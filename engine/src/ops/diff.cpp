@@ -108,7 +108,11 @@ struct Selection {
 Result<Selection> select(const FusedSides& sides, const DiffOptions& options, DiffReport& report)
 {
     Correspondence all = correspond(sides.a(), sides.b(), options.acrossForms, options.prefixes);
-    if (options.prefixes && !all.names)
+    const auto isBehindBoth = [&](const TensorPair& pair) {
+        return pair.first->name == pair.second->name && pair.first->name.starts_with(options.prefixes->a);
+    };
+    const bool isOne = options.prefixes && options.prefixes->a == options.prefixes->b; // names stay as they are
+    if (options.prefixes && !all.names && !(isOne && std::any_of(all.pairs.begin(), all.pairs.end(), isBehindBoth)))
         return fail(Error { Code::NotFound,
                             fmt::format("no tensor of A whose name begins with \"{}\" is one of B under \"{}\"",
                                         options.prefixes->a, options.prefixes->b),
@@ -169,11 +173,12 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
     }
     if (all.names)
         report.forms.push_back(std::move(*all.names));
-    const auto isFused = [&](const TensorPair& pair) {
-        return sides.partsOf(*pair.first) || sides.partsOf(*pair.second);
-    };
-    if (std::any_of(selection.pairs.begin(), selection.pairs.end(), isFused)) {
-        for (FormDifference& form : sides.forms())
+    for (FormDifference& form : sides.forms()) {
+        form.tensors = static_cast<std::uint64_t>(
+            std::count_if(selection.pairs.begin(), selection.pairs.end(), [&](const TensorPair& pair) {
+                return (sides.areFusedBy(form, *pair.first) || sides.areFusedBy(form, *pair.second));
+            }));
+        if (form.tensors > 0)
             report.forms.push_back(std::move(form));
     }
     for (const auto& [dtypes, count] : rounded)
@@ -229,7 +234,9 @@ Result<DiffReport> compareStates(Workbench& bench, const State& a, const State& 
 {
     DS_TRY(const WalkMeans means, bench.means());
     DiffReport report;
-    DS_TRY(report.settings, compareAdapterSettings(a, b, task));
+    DS_TRY(AdapterComparison adapters, compareAdapters(a, b, task));
+    report.settings = std::move(adapters.settings);
+    report.adapters = std::move(adapters.note);
     const FusedSides sides(a, b, options.acrossForms, options.prefixes);
     if (sides.areFused())
         aLinkInB.reset(); // a tensor that is put together shows no links

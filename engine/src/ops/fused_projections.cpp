@@ -179,6 +179,12 @@ const std::vector<std::string>* FusedSides::partsOf(const TensorInfo& tensor) co
     return nullptr;
 }
 
+bool FusedSides::areFusedBy(const FormDifference& form, const TensorInfo& tensor) const
+{
+    const bool isFusedA = form.a.find(", ") != std::string::npos; // A stores its parts
+    return partsOf(tensor) && moduleIn(tensor.name, isFusedA ? form.b : form.a);
+}
+
 std::vector<FormDifference> FusedSides::forms() const
 {
     std::vector<FormDifference> forms;

@@ -35,6 +35,8 @@ public:
     /// Names of the tensors that a tensor of a() or b() is fused of, on whichever side. Null: it is stored.
     const std::vector<std::string>* partsOf(const TensorInfo& tensor) const;
     std::vector<FormDifference> forms() const; ///< ofTensors is 0
+    /// Whether it is such a form that a tensor of a() or b() is fused by. `form`: of forms().
+    bool areFusedBy(const FormDifference& form, const TensorInfo& tensor) const;
 
 private:
     const State& m_a;

@@ -476,6 +476,9 @@ Result<MaterializeReport> rebuildFrom(Workbench& bench, const WalkMeans& means, 
                                       const Plan& plan, const PathState& chain, const MaterializeOptions& options,
                                       RebuildFolder& folder, TaskContext& task)
 {
+    if (chain.tensors().empty())
+        return fail(Error { Code::Malformed, "the state holds no tensor: there is nothing to write",
+                            version.objects.name, version.step(), "Choose another step; verify shows what it holds" });
     DS_CHECK(chain.checkWhole(task));
     const OutputLayout layout = makeOutputLayout(chain, options.shardBytes);
     MaterializeReport report;

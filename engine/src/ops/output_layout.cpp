@@ -14,7 +14,6 @@ namespace deltascope {
 namespace {
 
 constexpr std::string_view SingleName = "model.safetensors";
-constexpr std::string_view AdapterName = "adapter_model.safetensors"; // where PEFT looks, which knows no shards
 
 /// Whether a checkpoint may have a file of this name. Files of dcp hold pieces of tensors: .distcp, "shard-…".
 bool isCheckpointFile(std::string_view name) { return name.ends_with(".safetensors") && !name.starts_with("shard-"); }
@@ -110,7 +109,7 @@ OutputLayout makeOutputLayout(const State& state, std::uint64_t shardBytes)
 {
     OutputLayout layout;
     if (state.place().isAdapter)
-        layout.shards.push_back(makeShard(std::string(AdapterName), allOf(state)));
+        layout.shards.push_back(makeShard(std::string(AdapterWeightsName), allOf(state))); // PEFT knows no shards
     else
         for (auto& [name, tensors] : shardBytes > 0 ? shardsOfSize(state, shardBytes) : shardsAsTheyLay(state))
             layout.shards.push_back(makeShard(name, std::move(tensors)));

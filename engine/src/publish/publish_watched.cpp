@@ -23,7 +23,10 @@ bool concernsTheCheckpoint(Code code)
 }
 
 /// Whether an error is of an object of a checkpoint.
-bool isOf(const Error& error, const std::string& label) { return error.where.starts_with(label + "/"); }
+bool isOf(const Error& error, const std::string& label)
+{
+    return error.where == label || error.where.starts_with(label + "/");
+}
 
 /// "checkpoint-120" → 120.
 std::int64_t numberIn(const std::string& label)

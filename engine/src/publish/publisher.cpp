@@ -5,9 +5,11 @@
 #include "deltascope/engine/trace.h"
 #include "lineage/health.h"
 #include "lineage/placeholders.h"
+#include "ops/adapter_settings.h"
 #include "ops/judge_state.h"
 #include "publish/head_state.h"
 #include "publish/left_out.h"
+#include "publish/publishable.h"
 #include "publish/run_end.h"
 #include "publish/step_facts.h"
 #include "publish/tensor_difference.h"
@@ -67,6 +69,7 @@ struct Publisher::Session {
         PublishedVersion version;
         version.step = head.step + 1;
         version.origin = origin;
+        version.isAdapter = holdsAdapter(to);
         for (const TensorInfo& tensor : to.tensors())
             version.totalElements += tensor.elements();
         return version;
@@ -360,6 +363,9 @@ Result<PublishedVersion> Publisher::publish(const State* from, const State& to, 
 {
     const TaskContext::Patience patience(task);
     Session& session = *m_session;
+    DS_CHECK(expectElements(to, origin));
+    if (from && session.head.epochBegun)
+        DS_CHECK(expectSameSettings(*from, to, origin, task));
     DS_TRY(const PublishedStep step, PublishedStep::of(from, to, session.options.prefixes));
     DS_CHECK(expectNamesOfBase(session.head, session.writers, step));
     return session.put(step.from(), step.to(), origin, task);
@@ -375,6 +381,9 @@ Result<std::vector<PublishedVersion>> Publisher::begin(const NamedState& from, c
 {
     const TaskContext::Patience patience(task);
     Session& session = *m_session;
+    DS_CHECK(expectElements(from.state, from.origin));
+    DS_CHECK(expectElements(to.state, to.origin));
+    DS_CHECK(expectSameSettings(from.state, to.state, to.origin, task));
     DS_TRY(const PublishedStep step, PublishedStep::of(&from.state, to.state, session.options.prefixes));
     const std::int64_t startedUs = session.bench.nowUs();
     PublishedVersion delta = session.next(step.to(), to.origin);

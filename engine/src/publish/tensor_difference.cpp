@@ -1,5 +1,6 @@
 #include "publish/tensor_difference.h"
 
+#include "ops/adapter_settings.h"
 #include "ops/correspondence.h"
 #include "ops/fused_projections.h"
 #include "publish/published_names.h"
@@ -8,6 +9,8 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
+#include <set>
 #include <vector>
 
 namespace deltascope {
@@ -27,9 +30,16 @@ public:
         , m_sides(a, b, true, std::nullopt)
         , m_all(correspond(m_sides.a(), m_sides.b(), true, std::nullopt))
     {
+        const bool isAdapter = holdsAdapter(a);
+        if (isAdapter != holdsAdapter(b) && !a.tensors().empty() && !b.tensors().empty()) {
+            add(oneAdapterText(a, b, isAdapter),
+                "Publish adapters behind adapters, and behind a model one that they were merged into "
+                "(merge_and_unload)");
+            return;
+        }
         addNames();
         for (const FormDifference& fused : m_sides.forms())
-            add(fused.reason(), "Save the checkpoint with the tensors of the run");
+            add(fused.reason() + exampleOf(fused), "Save the checkpoint with the tensors of the run");
         addDtypes();
         addShapes();
         if (!m_all.names || m_all.names->kind != FormDifference::Kind::Adapters) { // else they are the adapters
@@ -42,16 +52,21 @@ public:
     {
         if (m_reasons.empty())
             return std::nullopt;
-        return TensorDifference { fmt::format("{}", fmt::join(m_reasons, "; ")),
-                                  fmt::format("{}", fmt::join(m_remedies, "; ")) };
+        std::string remedy;
+        for (const std::string& one : m_remedies) {
+            remedy += remedy.empty() ? one : "; " + one;
+            if (remedy.size() > one.size()) {
+                char& first = remedy[remedy.size() - one.size()];
+                first = static_cast<char>(std::tolower(static_cast<unsigned char>(first)));
+            }
+        }
+        return TensorDifference { fmt::format("{}", fmt::join(m_reasons, "; ")), std::move(remedy) };
     }
 
 private:
     void add(std::string reason, std::string remedy)
     {
         m_reasons.push_back(std::move(reason));
-        if (!m_remedies.empty())
-            remedy.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(remedy.front())));
         if (std::find(m_remedies.begin(), m_remedies.end(), remedy) == m_remedies.end())
             m_remedies.push_back(std::move(remedy));
     }
@@ -83,6 +98,40 @@ private:
         return at == m_all.pairs.rend() ? m_all.pairs.back() : *at;
     }
 
+    /// " (layers.0.q_proj.weight and layers.0.qkv_proj.weight)": of what is fused, on both sides.
+    std::string exampleOf(const FormDifference& fused) const
+    {
+        const auto first = std::find_if(m_all.pairs.begin(), m_all.pairs.end(),
+                                        [&](const TensorPair& pair) { return m_sides.areFusedBy(fused, *pair.first); });
+        if (first == m_all.pairs.end())
+            return {};
+        const auto stored = [&](const State& side, const TensorInfo& tensor) {
+            return side.find(tensor.name) ? tensor.name : m_sides.partsOf(tensor)->front();
+        };
+        return fmt::format(" ({} and {})", stored(m_a, *first->first), stored(m_b, *first->second));
+    }
+
+    /// The dtypes that the tensors have in A, which is published.
+    std::string asInA() const
+    {
+        std::set<Dtype> dtypes;
+        std::map<Dtype, std::vector<const TensorInfo*>> others;
+        for (const auto& [published, tensor] : m_all.pairs) {
+            dtypes.insert(published->dtype);
+            if (published->dtype != tensor->dtype)
+                others[published->dtype].push_back(published);
+        }
+        if (dtypes.size() == 1)
+            return fmt::format("Save the checkpoint as {}", word(*dtypes.begin()));
+        std::vector<std::string> parts;
+        for (const auto& [dtype, tensors] : others)
+            parts.push_back(fmt::format(
+                "{}{} as {}", tensors.front()->name,
+                tensors.size() == 1 ? std::string() : fmt::format(" and {} more", tensors.size() - 1), word(dtype)));
+        return fmt::format("Save each tensor in the dtype that it has in A, where they are mixed: {}",
+                           fmt::join(parts, ", "));
+    }
+
     void addDtypes()
     {
         const auto differ = [](const TensorPair& pair) { return pair.first->dtype != pair.second->dtype; };
@@ -91,7 +140,7 @@ private:
             return;
         add(fmt::format("tensor {} is {} in A and {} in B{}", first->first->name, word(first->first->dtype),
                         word(first->second->dtype), others(std::count_if(first, m_all.pairs.end(), differ), "dtype")),
-            fmt::format("Save the checkpoint as {}", word(first->first->dtype)));
+            asInA());
     }
 
     void addShapes()

@@ -4,6 +4,7 @@
 #include "format/common/fetch_headers.h"
 #include "format/common/object_names.h"
 #include "replay/checked_reads.h"
+#include "state/adapter_config.h"
 #include "state/base_fit.h"
 #include "state/chain_walk.h"
 #include "state/recorded_state.h"
@@ -229,9 +230,8 @@ Result<std::optional<AdapterConfig>> Chain::adapterConfig(TaskContext& task) con
     });
     if (at == objects.end())
         return std::nullopt;
-    constexpr std::uint64_t MostBytes = 16U << 20;
-    DS_TRY(const std::vector<std::byte> text, readWhole(*last.store, at->key, MostBytes, task));
-    return AdapterConfig { at->key, std::string(asText(text)) };
+    DS_TRY(AdapterConfig config, readAdapterConfig(*last.store, at->key, task));
+    return std::optional(std::move(config));
 }
 
 bool Chain::hasDigests() const noexcept

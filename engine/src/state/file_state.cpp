@@ -5,6 +5,7 @@
 #include "format/common/buffered_extent.h"
 #include "format/common/object_names.h"
 #include "replay/checked_reads.h"
+#include "state/adapter_config.h"
 #include "state/same_object.h"
 
 #include <algorithm>
@@ -136,7 +137,24 @@ Result<FileState> FileState::open(std::shared_ptr<const ObjectStore> store, cons
 const ObjectStore& FileState::store() const noexcept { return *m_content->store; }
 const ObjectInfo& FileState::object() const noexcept { return m_content->object; }
 
-StatePlace FileState::place() const { return { m_content->store->uri(), std::nullopt, true }; }
+StatePlace FileState::place() const
+{
+    const bool isAdapter = splitKey(m_content->object.key).file == AdapterWeightsName;
+    return { m_content->store->uri(), std::nullopt, true, isAdapter };
+}
+
+Result<std::optional<AdapterConfig>> FileState::adapterConfig(TaskContext& task) const
+{
+    const SplitKey key = splitKey(m_content->object.key);
+    if (key.file != AdapterWeightsName)
+        return std::nullopt;
+    Result<AdapterConfig> config = readAdapterConfig(*m_content->store, joinKey(key.folder, AdapterConfigName), task);
+    if (!config && config.error().code == Code::NotFound)
+        return std::nullopt;
+    if (!config)
+        return fail(std::move(config.error()));
+    return std::optional(std::move(*config));
+}
 
 std::optional<std::string_view> FileState::fileOf(std::size_t) const { return splitKey(m_content->object.key).file; }
 

@@ -56,6 +56,8 @@ QString formsText(const app::DiffView& diff)
     QString text;
     for (const app::FormDifferenceView& form : diff.forms)
         text += QStringLiteral("\n⚠ ") + safeName(form.text);
+    if (!diff.adapters.empty())
+        text += QStringLiteral("\n⚠ ") + safeName(diff.adapters);
     if (!diff.settings.empty())
         text += QLatin1Char('\n') + safeName(app::settingsText(diff));
     return text;
@@ -287,7 +289,7 @@ QString TaskRow::resultText() const
                                  .arg(bytesText(view.bytesCompared), durationText(view.seconds),
                                       meanText(view.bytesCompared, view.seconds));
         if (view.equal)
-            return tr("bit-identical, %1").arg(work) + readsText(view.reads);
+            return tr("bit-identical, %1").arg(work) + formsText(view) + readsText(view.reads);
         const std::string nothing = app::nothingComparedText(view);
         return (!nothing.empty() ? QString::fromStdString(nothing)
                                  : (view.tensorsDifferent == 1 ? tr("%1 of %2 differs, %3 of %4 elements, %5")

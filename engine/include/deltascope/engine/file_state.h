@@ -25,6 +25,8 @@ public:
     TensorRange tensors() const noexcept override { return TensorRange(m_tensors); }
     StatePlace place() const override;
     std::optional<std::string_view> fileOf(std::size_t tensor) const override;
+    /// Of the file of weights that PEFT writes: the one beside it.
+    Result<std::optional<AdapterConfig>> adapterConfig(TaskContext& task) const override;
     Result<std::unique_ptr<StateWalk>> walk(std::vector<TensorSlice> slices, WalkOptions options) const override;
     Result<void> expectSoundReads(TaskContext& task) const override;
     Result<void> expectUnchanged(TaskContext& task) const override;

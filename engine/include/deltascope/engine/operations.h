@@ -246,6 +246,7 @@ Result<std::optional<PrefixMap>> parsePrefixMap(const std::string& text);
 struct FormDifference {
     enum class Kind : std::uint8_t {
         Names, ///< names differ by a prefix
+        Wrappers, ///< names differ by parts that a wrapper of modules puts inside: `a` and `b` are those of each side
         Adapters, ///< one side is wrapped with adapters that were not merged: `a` or `b` names a tensor of one
         Dtypes, ///< one side is stored wider: `a` and `b` are dtypes
         Fused, ///< one side stores projections in one tensor: `a` and `b` are modules, "qkv_proj"
@@ -255,12 +256,11 @@ struct FormDifference {
     std::uint64_t tensors = 0; ///< that it concerns
     std::uint64_t ofTensors = 0; ///< that are compared; of names, that both sides have
 
-    std::string
-    reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"; or "11 of 24 names of B"
+    std::string reason() const; ///< "the names of B begin with _orig_mod. where those of A do not"
     std::string text() const; ///< with how tensors are compared all the same
 };
 
-/// "names", "adapters", "dtypes", "fused".
+/// "names", "wrappers", "adapters", "dtypes", "fused".
 std::string_view word(FormDifference::Kind kind) noexcept;
 
 struct DiffReport {
@@ -272,6 +272,9 @@ struct DiffReport {
     std::vector<ReshapedTensor> reshaped;
     std::vector<std::string> onlyInA, onlyInB; ///< of those that are meant
     std::vector<SettingDiff> settings; ///< that differ between the configs of two adapters, by name
+    /// What is to be known where a side is an adapter: that the other one is a model, or that settings are not known,
+    /// and of which side. Empty: there is nothing.
+    std::string adapters;
     std::vector<FormDifference> forms; ///< what was taken out of account; empty for states of one form
     std::uint64_t bytesCompared = 0;
     bool touchedKnown = false; ///< of every tensor

@@ -45,6 +45,7 @@ struct PublishedVersion {
     std::string origin; ///< as given
     std::string anchorReason; ///< why it is an anchor, with the numbers; empty for deltas
     bool wasThere = false; ///< published before, with these very bytes; nothing was put
+    bool isAdapter = false; ///< its tensors are those of adapters, whose settings no layout carries
 };
 
 /// A state to publish and what it is called, if it has a name.
@@ -80,11 +81,12 @@ public:
     /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
     /// `to` as its anchor, or as the delta onto its external base. Tied to what was read: if an object of `from` or
     /// `to` changed meanwhile (where it is held against records: if its bytes did), nothing is put. Errors:
-    /// BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype or shape;
-    /// PublishOptions::prefixes fit no name of `to`), Rewritten (a checkpoint changed while it was read, or is not what
-    /// is on record), Digest (`to` is not what its publisher recorded, State::expectRecorded), Exists (somebody else
-    /// published), SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot carry a change,
-    /// or other names than the external base), those of stores and replay.
+    /// Malformed (`to` has no element), BaseMismatch (`from` is not the newest state; the tensors differ in name, dtype
+    /// or shape; PublishOptions::prefixes fit no name of `to`), Rewritten (a checkpoint changed while it was read, or
+    /// is not what is on record), Digest (`to` is not what its publisher recorded, State::expectRecorded), Exists
+    /// (somebody else published), SuspectValues (unless PublishOptions::allowSuspect), Unsupported (the layout cannot
+    /// carry a change, as of the settings of adapters, or other names than the external base), those of stores and
+    /// replay.
     Result<PublishedVersion> publish(const State* from, const State& to, const std::string& origin, TaskContext& task);
     /// Begins an empty run whose layout has anchors: `from` as the first one, `to` as the delta behind it. Nothing is
     /// put if either cannot be. Errors: as publish.

@@ -47,12 +47,14 @@ struct PublishPlan {
     std::optional<std::int64_t> head; ///< the newest step before; nothing: the run is empty
     std::vector<DueVersion> versions; ///< empty: the step is there already, or it is refused
     std::uint64_t stateBytes = 0; ///< of the state that is published
+    bool isAdapter = false; ///< as in PublishedVersion
 };
 
 /// Plans what publishStep() does. Reads headers, and holds an external base against the first delta of the run, as
 /// Publisher::open does; writes nothing there, and takes no lease. `into`: null where the folder is not there yet.
-/// Errors: those of Publisher::open but for the lease, BaseMismatch (the tensors differ in name, dtype or shape), those
-/// of opening the states.
+/// Errors: those of Publisher::open but for the lease, Malformed (a state that would be put has no element),
+/// BaseMismatch (the tensors differ in name, dtype or shape), Unsupported (the settings of adapters differ), those of
+/// opening the states.
 Result<PublishPlan> planPublish(Workbench& bench, std::shared_ptr<ObjectStore> into, const OpenOptions& base,
                                 const StepToPublish& step, const PublishOptions& options, TaskContext& task);
 

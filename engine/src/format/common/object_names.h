@@ -12,6 +12,7 @@ namespace deltascope {
 
 /// Beside the tensors of an adapter: what they mean.
 inline constexpr std::string_view AdapterConfigName = "adapter_config.json";
+inline constexpr std::string_view AdapterWeightsName = "adapter_model.safetensors";
 
 /// "a/b" and "c" of "a/b/c"; no folder for "c".
 struct SplitKey {

@@ -18,8 +18,6 @@ namespace deltascope {
 
 namespace {
 
-constexpr std::string_view ConfigName = "adapter_config.json";
-constexpr std::string_view WeightsName = "adapter_model.safetensors";
 constexpr std::string_view CacheFolder = ".vllm_lora";
 
 /// "root/trl-policy-v7/file": a policy's version. Staging folders begin with a dot and end with ".tmp".
@@ -49,7 +47,7 @@ bool holdsPolicies(const std::vector<ObjectInfo>& listing)
 {
     return std::any_of(listing.begin(), listing.end(), [](const ObjectInfo& object) {
         const std::string_view file = splitKey(object.key).file;
-        return (file == ConfigName || file == WeightsName) && parseKey(object.key);
+        return (file == AdapterConfigName || file == AdapterWeightsName) && parseKey(object.key);
     });
 }
 
@@ -90,8 +88,8 @@ std::vector<VersionObjects> checkpointsOf(const std::vector<ObjectInfo>& listing
             continue;
         const SplitKey key = splitKey(object.key);
         Folder& folder = folders[std::string(key.folder)];
-        folder.hasWeights |= key.file == WeightsName;
-        folder.hasConfig |= key.file == ConfigName;
+        folder.hasWeights |= key.file == AdapterWeightsName;
+        folder.hasConfig |= key.file == AdapterConfigName;
         folder.objects.push_back(object);
     }
     std::vector<std::string_view> adapters;
@@ -118,10 +116,11 @@ bool isOneAdapter(const std::vector<ObjectInfo>& listing)
         return std::any_of(listing.begin(), listing.end(),
                            [key](const ObjectInfo& object) { return object.key == key; });
     };
-    return has(ConfigName) && has(WeightsName) && std::none_of(listing.begin(), listing.end(), isVersionKey)
+    return has(AdapterConfigName) && has(AdapterWeightsName)
+        && std::none_of(listing.begin(), listing.end(), isVersionKey)
         && std::all_of(listing.begin(), listing.end(), [](const ObjectInfo& object) {
                const std::string_view file = splitKey(object.key).file;
-               return beside::holds(object.key) || !isDataFile(file) || file == WeightsName;
+               return beside::holds(object.key) || !isDataFile(file) || file == AdapterWeightsName;
            });
 }
 
@@ -135,7 +134,7 @@ Result<bool> TrlAdapterLayout::recognizes(const ObjectStore& store, const std::v
     return isOneAdapter(listing) || !checkpointsOf(listing, m_searchDepth).empty()
         || std::any_of(listing.begin(), listing.end(), [&](const ObjectInfo& object) {
                const std::optional<AdapterKey> key = parseKey(object.key);
-               if (!key || splitKey(object.key).file != ConfigName)
+               if (!key || splitKey(object.key).file != AdapterConfigName)
                    return false;
                return splitKey(key->root).file == CacheFolder || (key->root.empty() && isCache)
                    || key->policy == "trl-policy";
@@ -177,14 +176,14 @@ Result<VersionIndex> TrlAdapterLayout::index(const ObjectStore& store, const Ver
     DS_CHECK(task.checkpoint());
     if (std::optional<Error> marked = markedUnfinished(version))
         return fail(std::move(*marked));
-    const auto object = objectIndex(version, joinKey(folderOf(version), WeightsName));
-    const auto config = objectIndex(version, joinKey(folderOf(version), ConfigName));
+    const auto object = objectIndex(version, joinKey(folderOf(version), AdapterWeightsName));
+    const auto config = objectIndex(version, joinKey(folderOf(version), AdapterConfigName));
     if (!object || !config)
         return fail(Code::Unfinished,
                     fmt::format("lacks {}: not a whole adapter",
-                                object       ? std::string(ConfigName)
-                                    : config ? std::string(WeightsName)
-                                             : fmt::format("{} and {}", WeightsName, ConfigName)),
+                                object       ? std::string(AdapterConfigName)
+                                    : config ? std::string(AdapterWeightsName)
+                                             : fmt::format("{} and {}", AdapterWeightsName, AdapterConfigName)),
                     version.name);
     if (const ObjectInfo& settings = version.objects[*config]; !settings.oddity.empty())
         return fail(noFileError(settings));

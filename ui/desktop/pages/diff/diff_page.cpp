@@ -263,10 +263,13 @@ void DiffPage::showDifferent()
     }
     const QString speed = tr("%1 compared in %2").arg(bytesText(diff->bytesCompared), durationText(diff->seconds));
     if (diff->equal)
-        return say(tr("A and B are bit-identical (%1)").arg(speed),
+        return say((diff->adapters.empty() ? tr("A and B are bit-identical (%1)")
+                                           : tr("The tensors of A and B are bit-identical (%1)"))
+                       .arg(speed),
                    (QStringList { tr("%1, %2 elements. Not a bit differs.")
                                       .arg(pluralText(diff->tensorsTotal, tr("tensor"), tr("tensors")),
                                            exactText(diff->elementsTotal)) }
+                    + (diff->adapters.empty() ? QStringList() : QStringList { safeName(diff->adapters) })
                     + readsLines(diff->reads))
                        .join(QLatin1Char('\n')));
     const std::string backend = context().bridge.service().backend().value_or(std::string());

@@ -115,9 +115,10 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     report.file = QStringLiteral("%1-diff-%2-%3").arg(run, a, b).replace(QLatin1Char(':'), QLatin1Char('-'));
     report.facts = {
         { QStringLiteral("equal"),
-          diff.equal                   ? QStringLiteral("yes, bit by bit")
-              : diff.tensorsTotal == 0 ? QStringLiteral("not known")
-                                       : QStringLiteral("no") },
+          diff.equal && !diff.adapters.empty() ? QStringLiteral("tensors, bit by bit")
+              : diff.equal                     ? QStringLiteral("yes, bit by bit")
+              : diff.tensorsTotal == 0         ? QStringLiteral("not known")
+                                               : QStringLiteral("no") },
         { QStringLiteral("tensors different"), partText(diff, diff.tensorsDifferent, diff.tensorsTotal) },
         { QStringLiteral("elements different"), partText(diff, diff.elementsDifferent, diff.elementsTotal) },
         { QStringLiteral("relative L2"), diff.relativeNorm ? smallText(*diff.relativeNorm) : unknownText() },
@@ -130,6 +131,8 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
         report.facts.push_back({ QStringLiteral("not finite"), QString::fromStdString(text) });
     for (const app::FormDifferenceView& form : diff.forms)
         report.facts.push_back({ QStringLiteral("compared as"), safeName(form.text) });
+    if (!diff.adapters.empty())
+        report.facts.push_back({ QStringLiteral("adapters"), safeName(diff.adapters) });
     if (!diff.settings.empty())
         report.facts.push_back({ QStringLiteral("settings"), safeName(app::settingsText(diff)) });
     for (const QString& line : readsLines(diff.reads))

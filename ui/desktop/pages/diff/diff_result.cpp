@@ -148,6 +148,8 @@ void DiffResult::show(const DiffPair& pair, DiffPointer diff)
         notes << QStringLiteral("⚠ ") + QString::fromStdString(text);
     for (const app::FormDifferenceView& form : view.forms)
         notes << QStringLiteral("⚠ ") + safeName(form.text);
+    if (!view.adapters.empty())
+        notes << QStringLiteral("⚠ ") + safeName(view.adapters);
     if (!view.settings.empty())
         notes << safeName(app::settingsText(view));
     notes << readsLines(view.reads);

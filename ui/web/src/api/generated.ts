@@ -543,7 +543,7 @@ export interface SettingDiff {
 
 /** How two states differ as a whole; their values are compared all the same. */
 export interface FormDifference {
-  kind: 'names' | 'adapters' | 'dtypes' | 'fused';
+  kind: 'names' | 'wrappers' | 'adapters' | 'dtypes' | 'fused';
   a: string;
   b: string;
   tensors: number; // that it concerns
@@ -594,6 +594,8 @@ export interface Diff {
   only_in_a: string[];
   only_in_b: string[];
   settings: SettingDiff[]; // that differ between the configs of two adapters
+  /** what is to be known where a side is an adapter: that its settings are not known, or that the other one is none */
+  adapters: string | null;
   form_differences: FormDifference[]; // what was taken out of account before tensors were compared
   tensors: TensorDiff[]; // different or touched ones
   changed_dtype_or_shape: ReshapedTensor[]; // not compared

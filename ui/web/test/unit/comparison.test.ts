@@ -13,16 +13,17 @@ describe('a saved comparison', () => {
     const text = markdownOf({
       ...plain,
       form_differences: [{ kind: 'dtypes', a: 'F32', b: 'BF16', tensors: 290, text: 'F32 is compared as rounded to BF16' }],
-      settings: [{ name: 'r', a: 8, b: null }], rewritten: ['deltas/3'],
+      adapters: 'the settings of B are not known', settings: [{ name: 'r', a: 8, b: null }], rewritten: ['deltas/3'],
       notices: [{ code: 'DS-MIRROR', notice: true, step: null, where: '', text: 'a mirror was read', remedy: '' }],
     });
     expect(text).toContain('- compared as: F32 is compared as rounded to BF16\n');
+    expect(text).toContain('- adapters: the settings of B are not known\n');
     expect(text).toContain('- settings: r is 8 in A and null in B\n');
     expect(text).toContain('- read: rewritten and used: deltas/3\n');
     expect(text).toContain('- read: DS-MIRROR a mirror was read\n');
   });
   it('says no more where there is no more to know', () => {
-    expect(markdownOf(plain)).not.toMatch(/compared as|settings|- read|- compared/);
+    expect(markdownOf(plain)).not.toMatch(/compared as|adapters|settings|- read|- compared/);
   });
   it('says why nothing was compared, and no share of nothing', () => {
     const reason = 'each tensor has another dtype or shape in B than in A: nothing was compared';

@@ -114,8 +114,8 @@ struct SettingDiffView {
 
 /// How two states differ as a whole; their values are compared all the same.
 struct FormDifferenceView {
-    std::string kind; ///< "names", "adapters", "dtypes"
-    std::string a, b; ///< prefixes, names of tensors of adapters, dtypes
+    std::string kind; ///< as FormDifference::Kind
+    std::string a, b; ///< prefixes, parts of names, names of tensors of adapters, dtypes
     std::uint64_t tensors = 0; ///< that it concerns
     std::string text; ///< a sentence
 };
@@ -134,6 +134,7 @@ struct DiffView {
     std::uint64_t bytesCompared = 0;
     std::vector<std::string> onlyInA, onlyInB;
     std::vector<SettingDiffView> settings; ///< that differ between the configs of two adapters
+    std::string adapters; ///< as in DiffReport
     std::vector<FormDifferenceView> forms; ///< what was taken out of account before tensors were compared
     std::vector<TensorDiffView> tensors; ///< differing or touched
     std::vector<ReshapedTensorView> reshaped; ///< not compared
@@ -159,6 +160,10 @@ struct DigestCheckView {
 /// Why not one tensor was compared: "no tensor of A is one of B: nothing was compared". Empty: some were.
 std::string nothingComparedText(const DiffView& diff);
 std::string nothingComparedText(const DigestCheckView& check);
+
+/// Why tensors of two floating types are not compared as rounded: "BF16 in A and F8_E4M3 in B …". Empty: there are
+/// none.
+std::string notRoundedText(const DiffView& diff);
 
 /// How many elements of each side are NaN or infinite, and what leaves them out. Empty: none is.
 std::string notFiniteText(const DiffView& diff);

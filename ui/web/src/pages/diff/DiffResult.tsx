@@ -100,6 +100,7 @@ export function DiffResult({ pair, diff, again }: Props) {
       {nothing && <p class="warn-text">⚠ {diff.nothing_compared}</p>}
       {notFinite(diff) !== '' && <p class="warn-text">⚠ {notFinite(diff)}</p>}
       {diff.form_differences.map(({ text }) => <p key={text} class="warn-text">⚠ {safeName(text)}</p>)}
+      {diff.adapters !== null && <p class="warn-text">⚠ {safeName(diff.adapters)}</p>}
       <Settings diff={diff} />
       <Reads of={diff} />
       <div class="canvas-tools diff-tools">

@@ -34,6 +34,7 @@ type Fact = Report['facts'][number];
 /** What must be known beside the numbers: how the sides were compared, and of which bytes. */
 const qualifications = (diff: Diff): Fact[] => [
   ...diff.form_differences.map(({ text }): Fact => ['compared as', safeName(text)]),
+  ...(diff.adapters === null ? [] : [['adapters', safeName(diff.adapters)] as Fact]),
   ...diff.settings.map(({ name, a, b }): Fact => ['settings', safeName(`${name} is ${JSON.stringify(a)} in A and ${JSON.stringify(b)} in B`)]),
   ...diff.rewritten.map((key): Fact => ['read', safeName(`rewritten and used: ${key}`)]),
   ...diff.notices.map(({ code, text }): Fact => ['read', safeName(`${code} ${text}`)]),

@@ -189,6 +189,7 @@ function Compared({ diff, run }: { diff: Diff; run: string }) {
           : `${exact(diff.elements_different)} of ${count(diff.elements_total)} elements differ, in ${exact(diff.tensors_different)} of ${exact(diff.tensors_total)} tensors (${work}).`}
       </p>
       {diff.form_differences.map(({ text }) => <p key={text} class="card-body warn-text">⚠ {safeName(text)}</p>)}
+      {diff.adapters !== null && <p class="card-body warn-text">⚠ {safeName(diff.adapters)}</p>}
       <Settings diff={diff} />
     </Card>
   );
