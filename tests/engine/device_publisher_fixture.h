@@ -177,21 +177,33 @@ public:
     /// "" where the step was put; else the code and text of what went wrong.
     std::string publish(const std::vector<DsDeviceTensor>& tensors, const std::string& origin, void* stream = nullptr)
     {
-        DsError failure {};
-        if (ds_device_publish(m_publisher, tensors.data(), tensors.size(), stream, origin.c_str(), &failure) != 0)
-            return fmt::format("{}: {}", failure.code, failure.text);
-        step = {};
+        const std::string refusal = take(tensors, origin, stream);
+        return refusal.empty() ? wait() : refusal;
+    }
+    std::string take(const std::vector<DsDeviceTensor>& tensors, const std::string& origin, void* stream = nullptr)
+    {
+        const int status =
+            ds_device_publish(m_publisher, tensors.data(), tensors.size(), stream, origin.c_str(), &failure);
+        return outcomeOf(status);
+    }
+    std::string wait()
+    {
         step.size = sizeof step;
-        if (ds_device_wait(m_publisher, &step, &failure) != 0)
-            return fmt::format("{}: {}", failure.code, failure.text);
-        return {};
+        return outcomeOf(ds_device_wait(m_publisher, &step, &failure));
     }
     DsDevicePublisher* get() const { return m_publisher; }
 
     DsDeviceStep step {};
+    DsError failure {}; ///< of the last call
     std::optional<Error> error;
 
 private:
+    std::string outcomeOf(int status) const
+    {
+        EXPECT_EQ(status == 0, std::string(failure.code).empty());
+        return status == 0 ? std::string() : fmt::format("{}: {}", failure.code, failure.text);
+    }
+
     DsDevicePublisher* m_publisher = nullptr;
 };
 

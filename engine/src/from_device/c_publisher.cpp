@@ -1,6 +1,7 @@
 #include "from_device/c_publisher.h"
 
 #include "deltascope/engine/device_backend.h"
+#include "from_device/c_remedies.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -20,8 +21,14 @@ namespace {
 
 std::string textOrNothing(const char* text) { return text ? text : ""; }
 
-std::string moduleBesideLibrary()
+/// An empty name is none, for the program as for this library.
+std::string moduleNamed(const char* byCaller)
 {
+    const char* const byEnvironment = std::getenv("DELTASCOPE_CUDA_MODULE");
+    for (const char* const name : { byCaller, byEnvironment }) {
+        if (name && *name != '\0')
+            return name;
+    }
     Dl_info info {};
     if (dladdr(reinterpret_cast<const void*>(&ds_device_open), &info) == 0 || !info.dli_fname)
         return "libdeltascope_cuda.so";
@@ -43,18 +50,20 @@ int report(const Error& error, DsError* to)
         copyText(word(error.code), to->code);
         copyText(error.text, to->text);
         copyText(error.where, to->where);
-        copyText(error.remedyText(), to->action);
+        copyText(remedyForC(error), to->action);
     }
     return 1 + static_cast<int>(error.code);
 }
 
 template <class Work> int guarded(DsError* error, Work work)
 {
+    if (error)
+        *error = {};
     try {
         const Result<void> done = work();
         return done ? 0 : report(done.error(), error);
     } catch (const std::bad_alloc&) {
-        return report(Error { Code::NoSpace, "memory is full", {}, {}, {} }, error);
+        return report(Error { Code::NoSpace, "memory is full", {}, {}, "Free memory of this machine." }, error);
     } catch (const std::exception& thrown) {
         return report(Error { Code::Internal, thrown.what(), {}, {}, {} }, error);
     }
@@ -73,7 +82,8 @@ Result<DeviceTensor> tensorOf(const DsDeviceTensor& tensor)
     made.info.dtype = *dtype;
     for (std::uint32_t i = 0; i < tensor.rank; ++i)
         made.info.shape.push_back(tensor.shape[i]);
-    DS_CHECK(checkedSize(made.info));
+    if (const Result<std::uint64_t> bytes = checkedSize(made.info); !bytes) // of the caller, not of an object
+        return fail(Code::Usage, bytes.error().text);
     made.address = tensor.address;
     return made;
 }
@@ -82,7 +92,6 @@ DsDeviceStep stepOf(const DevicePublication& publication)
 {
     const PublishedVersion& version = publication.version;
     DsDeviceStep step {};
-    step.size = sizeof step;
     step.step = version.step;
     step.anchor = version.anchor ? 1 : 0;
     step.put = version.objects.empty() ? 0 : 1;
@@ -98,6 +107,13 @@ DsDeviceStep stepOf(const DevicePublication& publication)
     copyText(notices, step.notice);
     step.proven = publication.isProven ? 1 : 0;
     return step;
+}
+
+/// The fields that the caller has room for.
+void fillStep(DsDeviceStep made, DsDeviceStep& to)
+{
+    made.size = to.size;
+    std::memcpy(&to, &made, std::min(to.size, sizeof made));
 }
 
 } // namespace
@@ -130,13 +146,14 @@ using namespace deltascope;
 
 int ds_device_open(const DsDeviceOptions* options, DsDevicePublisher** publisher, DsError* error)
 {
+    if (publisher)
+        *publisher = nullptr;
     return guarded(error, [&]() -> Result<void> {
         if (!options || !publisher || options->size == 0)
             return fail(Code::Usage, "options need their size, and a place for the publisher");
         DsDeviceOptions known {}; // a caller of an older version has fewer fields
         std::memcpy(&known, options, std::min(options->size, sizeof known));
-        const char* const named = known.module ? known.module : std::getenv("DELTASCOPE_CUDA_MODULE");
-        DS_TRY(const DeviceModule* const module, loadDeviceModule(named ? named : moduleBesideLibrary()));
+        DS_TRY(const DeviceModule* const module, loadDeviceModule(moduleNamed(known.module)));
         DS_TRY(*publisher, openDevicePublisher(*module, known));
         return {};
     });
@@ -163,13 +180,11 @@ int ds_device_wait(DsDevicePublisher* publisher, DsDeviceStep* step, DsError* er
     return guarded(error, [&]() -> Result<void> {
         if (!publisher || (step && step->size == 0))
             return fail(Code::Usage, "there is no publisher, or the step does not say its size");
+        if (step)
+            fillStep(DsDeviceStep(), *step);
         DS_TRY(const DevicePublication publication, publisher->publisher->wait());
-        if (!step)
-            return {};
-        const std::size_t room = std::min(step->size, sizeof *step);
-        DsDeviceStep made = stepOf(publication);
-        made.size = step->size;
-        std::memcpy(step, &made, room);
+        if (step)
+            fillStep(stepOf(publication), *step);
         return {};
     });
 }

@@ -1,9 +1,12 @@
 #include "from_device/device_publisher.h"
 
 #include "deltascope/engine/memory_state.h"
+#include "format/common/quote_name.h"
 #include "from_device/proven_state.h"
+#include "publish/writer_choice.h"
 
 #include <chrono>
+#include <fmt/format.h>
 #include <new>
 #include <utility>
 
@@ -52,8 +55,11 @@ struct DevicePublisher::Parts {
     /// What is being put. Until it is there, the kept model and the publisher belong to it.
     std::future<Result<DevicePublication>> running;
     std::optional<Result<DevicePublication>> ended;
+    bool isReported = true; ///< the caller knows how that ended
+    std::string origin; ///< of the step that was taken last
     bool isKept = false; ///< the run ends with the kept model
     bool hashesOnDevice = true;
+    std::optional<Error> notHashed; ///< a notice that no step has said yet
 
     Result<DevicePublication> put(bool isFirst, const std::string& origin, DevicePublication publication)
     {
@@ -88,7 +94,7 @@ struct DevicePublisher::Parts {
             Error notice = std::move(nodes.error());
             notice.text = "the device did not hash its copy of the model (" + notice.text
                 + "); this step and those that follow are put without its proof";
-            publication.notices.push_back(std::move(notice));
+            notHashed = std::move(notice);
         }
         if (!nodes || !*nodes)
             return publisher->publish(from, to, origin, task);
@@ -110,6 +116,17 @@ struct DevicePublisher::Parts {
             ended = fail(Code::Internal, thrown.what());
         }
         isKept = isKept || *ended;
+        isReported = false;
+    }
+
+    /// A step says what it and those before it, which may not have been put, have not said yet.
+    void addNotices(DevicePublication& publication)
+    {
+        for (Error& notice : kept->newNotices())
+            publication.notices.push_back(std::move(notice));
+        if (notHashed)
+            publication.notices.push_back(std::move(*notHashed));
+        notHashed.reset();
     }
 };
 
@@ -123,6 +140,11 @@ DevicePublisher::~DevicePublisher() { m_parts->finish(); }
 Result<std::unique_ptr<DevicePublisher>> DevicePublisher::open(const DeviceModule& module, int ordinal,
                                                                DevicePublisherOptions options)
 {
+    DS_TRY(const WriterChoice writers, WriterChoice::of(options.publish, {}));
+    if (!writers.hasAnchors() && options.base.empty())
+        return fail(Code::BaseMissing,
+                    fmt::format("a run in {} begins on a checkpoint, and none is named", options.publish.layout),
+                    options.into);
     auto parts = std::make_unique<Parts>();
     DeviceFault fault {};
     DeviceHandle* device = nullptr;
@@ -156,16 +178,21 @@ Result<void> DevicePublisher::publish(std::vector<DeviceTensor> tensors, void* s
 {
     Parts& parts = *m_parts;
     parts.finish();
+    if (!std::exchange(parts.isReported, true) && !*parts.ended) {
+        Error error = parts.ended->error();
+        error.text = fmt::format("the step before, {}, was not put: {}", quoteName(parts.origin), error.text);
+        return fail(std::move(error));
+    }
     const std::int64_t begun = steadyNowUs();
     DevicePublication publication;
     const bool isFirst = !parts.isKept;
-    parts.ended.reset();
     if (isFirst) {
         DS_TRY(publication.bytesDown, parts.kept->begin(std::move(tensors), stream));
     } else {
         DS_CHECK(parts.kept->compare(std::move(tensors), stream));
     }
-    publication.notices = parts.kept->newNotices();
+    parts.ended.reset();
+    parts.origin = origin;
     publication.blockedUs = steadyNowUs() - begun;
     parts.running =
         std::async(std::launch::async,
@@ -177,10 +204,14 @@ Result<void> DevicePublisher::publish(std::vector<DeviceTensor> tensors, void* s
 
 Result<DevicePublication> DevicePublisher::wait()
 {
-    m_parts->finish();
-    if (!m_parts->ended)
+    Parts& parts = *m_parts;
+    parts.finish();
+    if (!parts.ended)
         return fail(Code::Usage, "no step was taken");
-    return *m_parts->ended;
+    parts.isReported = true;
+    if (*parts.ended)
+        parts.addNotices(**parts.ended);
+    return *parts.ended;
 }
 
 } // namespace deltascope

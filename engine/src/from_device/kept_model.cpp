@@ -52,6 +52,12 @@ std::string describe(const TensorInfo& tensor)
     return fmt::format("{} [{}]", word(tensor.dtype), shape);
 }
 
+Error noticeOf(const char* what, Error why)
+{
+    why.text = fmt::format("{} ({})", what, why.text);
+    return why;
+}
+
 } // namespace
 
 /// While the queue reads or writes memory of a function, which declares that memory first. Without done() the queue is
@@ -103,6 +109,18 @@ void KeptModel::clear() noexcept
     m_tensors.clear();
     m_changes.reset();
     m_isPinRefused = false;
+    m_notPinned.reset(); // it is tried again
+}
+
+std::vector<Error> KeptModel::newNotices()
+{
+    std::vector<Error> notices;
+    for (std::optional<Error>* const notice : { &m_noRoom, &m_notPinned }) {
+        if (*notice)
+            notices.push_back(std::move(**notice));
+        notice->reset();
+    }
+    return notices;
 }
 
 void KeptModel::releaseOnDevice() noexcept
@@ -175,8 +193,9 @@ Result<void> KeptModel::keepOnDevice(const std::vector<DeviceTensor>& tensors)
     m_onDevice = OnDevice::Nothing;
     const Result<void> allocated = allocateOnDevice();
     if (!allocated && allocated.error().code == Code::NoSpace) {
-        notify("the device has no room for a copy of the model, and compares with the one on the host over the bus",
-               allocated.error());
+        m_noRoom = noticeOf(
+            "the device has no room for a copy of the model, and compares with the one on the host over the bus",
+            allocated.error());
         m_keepsOnDevice = false;
         releaseOnDevice();
         return {};
@@ -218,18 +237,13 @@ bool KeptModel::pinHost()
     if (pinned)
         return true;
     m_isPinRefused = true;
-    notify("the device cannot compare with the copy on the host, and all of the model comes down at each step",
-           pinned.error());
+    m_notPinned =
+        noticeOf("the device cannot compare with the copy on the host, and all of the model comes down at each step",
+                 pinned.error());
     if (m_hostAddress != 0)
         m_queue->module().unpin(m_queue->handle(), m_host.pages().data());
     m_hostAddress = 0;
     return false;
-}
-
-void KeptModel::notify(const char* what, Error why)
-{
-    why.text = fmt::format("{} ({})", what, why.text);
-    m_notices.push_back(std::move(why));
 }
 
 Result<void> KeptModel::expectSameModel(const std::vector<DeviceTensor>& tensors) const

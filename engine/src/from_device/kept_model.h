@@ -13,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace deltascope {
@@ -54,8 +53,8 @@ public:
     /// The kept state becomes the one that was compared last. Where that was lost, the copy on the device is already
     /// newer than the kept state, and the next model is compared with the copy on the host.
     void accept(const DeviceChangeSet& changes);
-    /// What is worse than was asked for, and why: each once.
-    std::vector<Error> newNotices() { return std::exchange(m_notices, {}); }
+    /// What is worse than was asked for, and why: each once. begin() forgets what may be better than before.
+    std::vector<Error> newNotices();
 
 private:
     class Use;
@@ -69,7 +68,6 @@ private:
     Result<bool> compareOverBus(const std::vector<DeviceTensor>& tensors);
     /// Whether the device reaches the copy on the host.
     bool pinHost();
-    void notify(const char* what, Error why);
     /// Copies the tensors to where the device keeps them, if they are to be kept there.
     Result<void> keepOnDevice(const std::vector<DeviceTensor>& tensors);
     /// Memory for that. Errors: NoSpace, those of the device.
@@ -91,7 +89,8 @@ private:
     OnDevice m_onDevice = OnDevice::Nothing;
     std::uint64_t m_hostAddress = 0; ///< where kernels reach m_host; 0: it is not pinned
     bool m_isPinRefused = false;
-    std::vector<Error> m_notices;
+    std::optional<Error> m_noRoom; ///< notices that nobody took yet
+    std::optional<Error> m_notPinned;
 };
 
 } // namespace deltascope
