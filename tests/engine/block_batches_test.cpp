@@ -499,8 +499,12 @@ TEST_F(BlockBatches, ABlockOfMorePiecesThanALaunchTakesKeepsEachState)
 
 TEST_F(BlockBatches, TypesNarrowerThanAByteArePatchedByTheProcessor)
 {
-    EXPECT_NE(test::deviceBackend()->patch(Dtype::F8E4M3, PatchedStates::Last), nullptr);
-    EXPECT_EQ(test::deviceBackend()->patch(Dtype::F4, PatchedStates::Each), nullptr);
+    const Bytes block(4096);
+    for (const Dtype dtype : { Dtype::F8E4M3, Dtype::F4 }) {
+        const auto device = test::deviceBackend();
+        EXPECT_EQ(device->patch(dtype, PatchedStates::Each)->add(block, {}), dtype == Dtype::F8E4M3);
+        EXPECT_EQ(device->share()->byProcessor, dtype == Dtype::F4 ? block.size() : 0U);
+    }
 }
 
 TEST_F(BlockBatches, ABlockThatNoSlotHoldsComesInItsTurn)
@@ -587,6 +591,10 @@ TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
         const std::uint64_t before = device->share()->byProcessor;
         EXPECT_EQ(found(*device, states, 2), expected) << "nothing waits for a slot";
         EXPECT_EQ(device->share()->byProcessor - before, states.before.size() * 2);
+        const std::uint64_t all = device->share()->byProcessor;
+        const Patched replayed = Patched::of(std::size_t { 1 } << 20, Dtype::BF16, false, random);
+        EXPECT_TRUE(replayed.by(*device, Dtype::BF16) == replayed.expected(Dtype::BF16));
+        EXPECT_EQ(device->share()->byProcessor - all, replayed.state.size()) << "what is replayed counts, too";
         ASSERT_TRUE(holder->finish());
     }
     const std::uint64_t before = device->share()->byProcessor;
@@ -595,8 +603,8 @@ TEST_F(BlockBatches, TakeNoMoreMemoryOfTheDeviceThanIsAllowed)
     EXPECT_EQ(device->share()->byProcessor, before) << "one slot is enough";
     const auto none = test::deviceBackend(OneSlot - 1);
     EXPECT_FALSE(none->isSupportedHere());
-    EXPECT_NE(none->obstacle().find("31 MiB of the memory of"), std::string::npos) << none->obstacle();
-    EXPECT_NE(none->obstacle().find("a batch takes 32 MiB"), std::string::npos) << none->obstacle();
+    EXPECT_NE(none->obstacle()->text.find("31 MiB of the memory of"), std::string::npos);
+    EXPECT_NE(none->obstacle()->text.find("a batch takes 32 MiB"), std::string::npos);
     EXPECT_EQ(found(*none, states, 2), expected);
     EXPECT_EQ(none->patch(Dtype::BF16, PatchedStates::Last), nullptr);
 }

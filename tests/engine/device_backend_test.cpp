@@ -6,12 +6,15 @@
 #include "support/device.h"
 #include "support/fake_driver.h"
 #include "support/sanitizer.h"
+#include "support/temp_dir.h"
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -296,7 +299,7 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
                 SCOPED_TRACE(testing::Message() << "call " << call << " " << test::counts().failed << " " << status);
                 EXPECT_EQ(Work(*backend), expected);
                 const std::vector<Error> notices = backend->notices();
-                EXPECT_EQ(backend->obstacle().empty(), isOpen);
+                EXPECT_EQ(!backend->obstacle(), isOpen);
                 // Memory that is not pinned does as well: where pinned memory is refused, nobody need know.
                 const std::string failed = test::counts().failed;
                 const bool mayBePageable = status == 2 && (failed == "cuMemHostAlloc" || failed == "cuCtxPushCurrent");
@@ -382,17 +385,89 @@ TEST_F(FakeDeviceTest, MachinesWithoutADeviceSaySo)
     test::FakeDriverPlan plan;
     plan.devices = 0;
     test::plan(plan);
-    EXPECT_NE(test::deviceBackend()->obstacle().find("finds no device"), std::string::npos);
+    EXPECT_NE(test::deviceBackend()->obstacle()->text.find("finds no device"), std::string::npos);
     plan = {};
     plan.version = 12080;
     test::plan(plan);
-    const std::string old = test::deviceBackend()->obstacle();
+    const std::string old = test::deviceBackend()->obstacle()->text;
     EXPECT_NE(old.find("the driver knows CUDA 12.8, and CUDA 13.0 is needed"), std::string::npos) << old;
     const auto chosen = Backends::builtin().with(test::deviceBackend()).choose("cuda");
     ASSERT_FALSE(chosen);
     EXPECT_EQ(chosen.error().code, Code::Unsupported);
     EXPECT_NE(chosen.error().text.find(old), std::string::npos) << chosen.error().text;
+    EXPECT_EQ(chosen.error().action.find("Install a driver of the 580 series or a newer one. Or choose another one: "),
+              0U)
+        << chosen.error().action;
     expectNothingLeaked();
+}
+
+TEST_F(FakeDeviceTest, ADriverThatDoesNotStartSaysWhy)
+{
+    const auto obstacleWith = [](cuda::Status status) {
+        test::FakeDriverPlan plan;
+        plan.failAtCall = 2; // cuInit, behind the driver's version
+        plan.failWith = status;
+        test::plan(plan);
+        const Error obstacle = test::deviceBackend()->obstacle().value_or(Error());
+        EXPECT_EQ(test::counts().failed, "cuInit");
+        EXPECT_EQ(obstacle.code, Code::Unsupported);
+        return obstacle;
+    };
+    EXPECT_EQ(obstacleWith(100).text, "the driver of NVIDIA finds no device");
+    for (const cuda::Status status : { 802, 803, 999 }) {
+        EXPECT_EQ(obstacleWith(status).text, "the driver of NVIDIA does not start: cuInit fails: CUDA_ERROR_OF_A_TEST");
+    }
+    EXPECT_NE(obstacleWith(802).action.find("nvidia-fabricmanager"), std::string::npos);
+    EXPECT_NE(obstacleWith(803).action.find("another version of the driver"), std::string::npos);
+}
+
+TEST_F(FakeDeviceTest, ADeviceThatTheModuleHasNoKernelsForIsUnsupported)
+{
+    for (const cuda::Status status : { 209, 200 }) {
+        bool isFound = false;
+        for (std::uint64_t call = 1; !isFound; ++call) {
+            test::FakeDriverPlan plan;
+            plan.failAtCall = call;
+            plan.failWith = status;
+            test::plan(plan);
+            const Error obstacle = test::deviceBackend()->obstacle().value_or(Error());
+            ASSERT_NE(test::counts().failed, "");
+            isFound = test::counts().failed == "cuModuleLoadData";
+            if (!isFound)
+                continue;
+            EXPECT_EQ(obstacle.code, status == 209 ? Code::Unsupported : Code::Io) << obstacle.text;
+            EXPECT_EQ(obstacle.text,
+                      status == 209 ? "the module has no kernels for a device of compute capability 9.0: it has those "
+                                      "for 8.0, 9.0 and newer ones"
+                                    : "cuModuleLoadData fails: CUDA_ERROR_OF_A_TEST");
+        }
+    }
+    expectNothingLeaked();
+}
+
+TEST_F(FakeDeviceTest, FullMemoryIsThatOfTheDeviceOrOfTheMachine)
+{
+    OpenModule module;
+    const auto faultOf = [](auto&& call) {
+        test::FakeDriverPlan plan;
+        plan.failAtCall = 2; // behind the context
+        plan.failWith = cuda::OutOfMemory;
+        test::plan(plan);
+        DeviceFault fault {};
+        EXPECT_NE(call(&fault), 0);
+        test::plan({});
+        EXPECT_EQ(fault.code, static_cast<std::int32_t>(Code::NoSpace));
+        return fault;
+    };
+    void* host = nullptr;
+    std::uint64_t address = 0;
+    const auto queue = module.queue();
+    const DeviceFault pinned =
+        faultOf([&](DeviceFault* fault) { return module->allocateHost(queue, 4096, &host, fault); });
+    EXPECT_EQ(std::string(pinned.action).find("Free memory of this machine"), 0U) << pinned.action;
+    const DeviceFault full =
+        faultOf([&](DeviceFault* fault) { return module->allocate(queue, 4096, &address, fault); });
+    EXPECT_EQ(std::string(full.action), "Free memory of the device.");
 }
 
 TEST_F(FakeDeviceTest, AllDevicesAreListedAndNoneIsOpened)
@@ -421,8 +496,8 @@ TEST_F(FakeDeviceTest, ADeviceThatIsFullIsDescribedAndNotUsed)
     test::plan(plan);
     const auto backend = test::deviceBackend();
     EXPECT_FALSE(backend->isSupportedHere());
-    EXPECT_NE(backend->obstacle().find("30 MiB of the memory of a device of a test may be taken"), std::string::npos)
-        << backend->obstacle();
+    EXPECT_NE(backend->obstacle()->text.find("30 MiB of the memory of a device of a test may be taken"),
+              std::string::npos);
     const auto info = backend->describe();
     ASSERT_TRUE(info) << info.error().text;
     EXPECT_EQ(info->freeBytes, plan.freeBytes);
@@ -460,6 +535,26 @@ TEST(DeviceModuleFile, ThatIsNoneOrOfAnotherBuildIsRefused)
     EXPECT_NE(refusal("/no/such/module.so").find("not installed"), std::string::npos);
     EXPECT_NE(refusal("/proc/self/cmdline").find("cannot be loaded"), std::string::npos);
     EXPECT_NE(refusal("/lib/x86_64-linux-gnu/libm.so.6").find("no module"), std::string::npos);
+    const test::TempDir folder;
+    EXPECT_NE(refusal(folder.path()).find("is no file"), std::string::npos);
+    ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+    EXPECT_NE(refusal(folder.path("pipe")).find("is no file"), std::string::npos) << "and nothing waits for a writer";
+}
+
+TEST(DeviceModuleFile, ThatIsRelativeIsOfTheCurrentFolderAlone)
+{
+    const test::TempDir folder;
+    folder.write("libm.so.6", "no library");
+    const std::filesystem::path before = std::filesystem::current_path();
+    std::filesystem::current_path(folder.path());
+    const Result<const DeviceModule*> here = loadDeviceModule("libm.so.6");
+    const Result<const DeviceModule*> elsewhere = loadDeviceModule("libdl.so.2");
+    std::filesystem::current_path(before);
+    ASSERT_FALSE(here);
+    EXPECT_NE(here.error().text.find("cannot be loaded"), std::string::npos) << here.error().text;
+    EXPECT_EQ(here.error().where, folder.path("libm.so.6"));
+    ASSERT_FALSE(elsewhere);
+    EXPECT_NE(elsewhere.error().text.find("not installed"), std::string::npos) << elsewhere.error().text;
 }
 
 } // namespace

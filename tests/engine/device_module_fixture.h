@@ -61,6 +61,7 @@ public:
         ASSERT_EQ(function(m_queue, arguments..., &fault), 0) << fault.text;
     }
     const DeviceModule* operator->() const { return m_module; }
+    DeviceQueueHandle* queue() const { return m_queue; }
 
     std::uint64_t upload(ByteSpan bytes)
     {

@@ -2,6 +2,8 @@
 
 #include "support/sanitizer.h"
 
+#include <set>
+
 // Devices that fail while a step is published from them, and bits that turn on the way: what a run holds was held by
 // the tensors, and a publisher leaves nothing on the device.
 
@@ -111,6 +113,85 @@ TEST_F(FromDevice, ALostDeviceEndsThePublisherAndTheRunHoldsWhatWasPut)
         EXPECT_EQ(stateOf(into, put), outcome.empty() ? second : first) << failed;
         EXPECT_EQ(stateOf(into, put + 1), Model()) << failed;
     }
+}
+
+/// What ends the context is said as such wherever it comes from, and every later call fails.
+TEST_F(FromDevice, ADeviceThatIsLostWhileAnAddressIsLookedUpIsNoMistakeOfTheCaller)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    trainer.hold(firstModel(1));
+    for (const cuda::Status status : { 226, 700, 721, 810, 911, 1 }) {
+        SCOPED_TRACE(status);
+        const bool isLost = status != cuda::InvalidValue; // which a driver says of an address that it does not know
+        bool wasLookedUp = false;
+        for (std::uint64_t call = 1; !wasLookedUp; ++call) {
+            Open publisher(optionsFor(folder.path(fmt::format("run-{}-{}", status, call))));
+            test::FakeDriverPlan plan;
+            plan.failAtCall = call;
+            plan.failWith = status;
+            test::plan(plan);
+            const std::string outcome = publisher.publish(trainer.tensors(), "a");
+            const std::string failed = test::counts().failed;
+            test::plan({}); // the driver works again, and is not asked
+            ASSERT_NE(failed, "");
+            wasLookedUp = failed == "cuPointerGetAttribute";
+            if (!wasLookedUp)
+                continue;
+            EXPECT_EQ(outcome.find("DS-IO: tensor \"bias\": cuPointerGetAttribute fails") == 0, isLost) << outcome;
+            EXPECT_EQ(outcome.find("DS-USAGE:") == 0, !isLost) << outcome;
+            EXPECT_EQ(publisher.publish(trainer.tensors(), "b").empty(), !isLost);
+        }
+    }
+}
+
+/// With an error that ends the context: from the first call that opens the device to the last of the second step.
+TEST_F(FromDevice, ADeviceThatIsLostAtAnyCallOfTheFirstStepsIsSaidAndLeavesTheRunWhole)
+{
+    if (test::isRealDevice())
+        GTEST_SKIP() << "a device does not fail when it is asked to";
+    const Model first = firstModel(1);
+    const Model second = trained(first, 2);
+    std::set<std::string> functions;
+    std::uint64_t calls = 1;
+    for (std::uint64_t failing = 1; failing <= calls; failing += test::UnderSanitizer ? 5 : 1) {
+        const std::string into = folder.path(fmt::format("run-{}", failing));
+        trainer.hold(first);
+        test::FakeDriverPlan plan;
+        plan.failAtCall = failing;
+        plan.failWith = 999;
+        test::plan(plan);
+        std::string failed;
+        std::vector<std::string> outcomes;
+        std::string notices;
+        {
+            Open publisher(optionsFor(into));
+            if (!publisher.error) {
+                outcomes.push_back(publisher.publish(trainer.tensors(), "a"));
+                notices += publisher.step.notice;
+                const std::uint64_t done = test::counts().calls; // the trainer changes its model
+                failed = test::counts().failed;
+                test::plan({});
+                trainer.hold(second);
+                plan.failAtCall = failing > done ? failing - done : 0;
+                if (failed.empty())
+                    test::plan(plan);
+                outcomes.push_back(publisher.publish(trainer.tensors(), "b"));
+                notices += publisher.step.notice;
+            }
+            failed += test::counts().failed;
+            EXPECT_EQ(publisher.error || outcomes[0] + outcomes[1] + notices != "", !failed.empty()) << failed;
+        }
+        test::plan({});
+        SCOPED_TRACE(testing::Message() << "call " << failing << " " << failed);
+        functions.insert(failed);
+        calls = failed.empty() ? failing : failing + (test::UnderSanitizer ? 5 : 1);
+        if (!outcomes.empty() && outcomes[0].empty()) {
+            EXPECT_TRUE(stateOf(into, 1) == first);
+            EXPECT_TRUE(stateOf(into, 2) == (outcomes[1].empty() ? second : Model()));
+        }
+    }
+    EXPECT_TRUE(functions.size() > 15 || test::UnderSanitizer) << functions.size();
 }
 
 /// As bad memory or a kernel of somebody else would do it.

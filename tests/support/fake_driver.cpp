@@ -18,7 +18,6 @@ namespace {
 
 using namespace cuda;
 
-constexpr Status InvalidValue = 1;
 constexpr Status NotFound = 500;
 constexpr Status IllegalAddress = 700;
 
@@ -61,13 +60,20 @@ State& state()
 const int Context = 0;
 const int Image = 0;
 
+/// Whether every later call fails, too; 802 and 803 are of a driver that never started.
+bool endsContext(Status status)
+{
+    constexpr Status Contained = 226;
+    return status >= IllegalAddress || status == Contained;
+}
+
 /// What every function begins with: the failure that is planned for this call, or that of a lost device.
 Status begin(const char* function)
 {
     State& all = state();
     if (++all.counts.calls == all.plan.failAtCall) {
         all.counts.failed = function;
-        if (all.plan.failWith >= IllegalAddress)
+        if (endsContext(all.plan.failWith))
             all.lostWith = all.plan.failWith;
         return all.plan.failWith;
     }
@@ -487,7 +493,7 @@ Result<Driver> fakeDriver()
     return driver;
 }
 
-cuda::KernelImage fakeImage() { return { &Image }; }
+cuda::KernelImage fakeImage() { return { &Image, "8.0, 9.0" }; }
 
 void plan(const FakeDriverPlan& plan)
 {

@@ -58,9 +58,9 @@ public:
     {
         DeviceFault fault {};
         if (!module)
-            m_obstacle = module.error().text;
+            m_obstacle = module.error();
         else if ((*module)->open(0, &m_device, &fault) != 0)
-            m_obstacle = fault.text;
+            m_obstacle = Error { static_cast<Code>(fault.code), fault.text, {}, {}, fault.action };
         else
             m_module = *module;
     }
@@ -74,7 +74,7 @@ public:
 
     std::string_view name() const noexcept override { return "cuda"; }
     bool isSupportedHere() const noexcept override { return m_module != nullptr; }
-    std::string obstacle() const override { return m_obstacle; }
+    std::optional<Error> obstacle() const override { return m_obstacle; }
 
     std::uint64_t count(ByteSpan before, ByteSpan after, unsigned elementBytes) const noexcept override
     {
@@ -158,7 +158,7 @@ private:
     const std::shared_ptr<const Backend> m_processor = Backends::builtin().all().front();
     const DeviceModule* m_module = nullptr;
     DeviceHandle* m_device = nullptr;
-    std::string m_obstacle;
+    std::optional<Error> m_obstacle;
 };
 
 } // namespace

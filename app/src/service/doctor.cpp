@@ -200,28 +200,35 @@ bool isAskedFor(const Settings& settings, const DeviceBackend& device, const Err
     return settings.backend == device.name() || (obstacle.where == settings.cudaModule && isThere);
 }
 
+/// What is wrong, which module says so, and what to do about it.
+std::string obstacleText(const Error& obstacle, const std::string& module)
+{
+    return fmt::format("{} ({}){}", obstacle.text, obstacle.where.empty() ? module : obstacle.where,
+                       obstacle.action.empty() ? "" : ". " + obstacle.action);
+}
+
 void examineDevice(Examination& examination, const DeviceBackend& device, const Settings& settings)
 {
     const std::string& module = settings.cudaModule;
     const Result<DeviceInfo> info = device.describe();
     if (!info && info.error().code == Code::Unsupported) {
         examination.note("cuda", !isAskedFor(settings, device, info.error()),
-                         fmt::format("not used: {}{}", info.error().text,
-                                     info.error().where.empty() ? "" : fmt::format(" ({})", info.error().where)),
-                         false);
+                         "not used: " + obstacleText(info.error(), module), false);
         return;
     }
     if (!info) {
-        examination.note("cuda", info, "", false);
+        examination.note("cuda", false,
+                         fmt::format("{}: {}", word(info.error().code), obstacleText(info.error(), module)), false);
         return;
     }
     std::string text =
         fmt::format("{}, {} MiB free, driver for CUDA {}.{}, {}; ", deviceText(*info), info->freeBytes >> 20,
                     info->driverVersion / 1000, info->driverVersion % 1000 / 10, module);
-    text += device.isSupportedHere()
+    const std::optional<Error> obstacle = device.obstacle();
+    text += !obstacle
         ? "--backend cuda uses it; its batches are proven on a driver of the tests, not on a device; the processor "
           "compares states in files faster"
-        : "not used: " + device.obstacle();
+        : "not used: " + obstacle->text;
     const std::vector<DeviceInfo> all = device.devices().value_or(std::vector<DeviceInfo>());
     for (std::size_t i = 1; i < all.size(); ++i)
         text += fmt::format("; device {}, not used: {}", i, deviceText(all[i]));

@@ -35,8 +35,9 @@ Settings Settings::fromEnvironment()
     settings.backend = variable("DELTASCOPE_DIFF_BACKEND");
     settings.cudaModule = variable("DELTASCOPE_CUDA_MODULE");
     settings.cudaModuleNamed = !settings.cudaModule.empty();
-    if (!settings.cudaModuleNamed)
-        settings.cudaModule = installedModule();
+    std::error_code error;
+    settings.cudaModule =
+        settings.cudaModuleNamed ? std::filesystem::absolute(settings.cudaModule, error).string() : installedModule();
     const std::string home = variable("DELTASCOPE_HOME");
     if (home.empty()) {
         settings.cacheFolder = xdg("XDG_CACHE_HOME", "/.cache");

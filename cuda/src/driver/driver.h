@@ -14,7 +14,9 @@ using DeviceNumber = int;
 using Handle = void*; ///< a context, stream, module or function
 
 constexpr Status Success = 0;
+constexpr Status InvalidValue = 1;
 constexpr Status OutOfMemory = 2;
+constexpr Status NoBinary = 209; ///< the kernels of an image are for other devices
 
 constexpr int MajorCapability = 75; ///< attributes of a device
 constexpr int MinorCapability = 76;

@@ -12,7 +12,7 @@ Result<Driver> systemDriver()
     if (!library) {
         const char* const why = dlerror();
         return fail(Code::Unsupported, "the driver of NVIDIA cannot be loaded: " + std::string(why ? why : "no reason"),
-                    "libcuda.so.1", "Install the driver of the device, or choose another backend.");
+                    "libcuda.so.1", "Install the driver of the device.");
     }
     Driver driver;
     std::string missing;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace deltascope::cuda {
@@ -14,11 +15,40 @@ namespace {
 constexpr int OldestDriver = 13000;
 
 /// Failures of the driver API that end the context: what was submitted is lost, and so is what follows. Deinitialized,
-/// errors of memory and links that are not corrected, and what a kernel does wrong.
+/// errors of memory and links that are not corrected or were contained, what a kernel does wrong, a client that the
+/// server of MPS has ended, and what an external device does wrong.
 bool endsContext(Status status)
 {
-    constexpr std::array Ends { 4, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 999 };
+    constexpr std::array Ends {
+        4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999
+    };
     return std::find(Ends.begin(), Ends.end(), status) != Ends.end();
+}
+
+/// What a driver says that does not start.
+constexpr Status NoDevice = 100;
+constexpr Status NotReady = 802;
+constexpr Status OtherVersion = 803;
+
+const char* remedyOfStart(Status status)
+{
+    switch (status) {
+    case NotReady:
+        return "Wait until the system has started its devices (nvidia-fabricmanager), and try again.";
+    case OtherVersion:
+        return "Restart the machine: the kernel still runs another version of the driver than libcuda.so.1.";
+    default:
+        return "nvidia-smi shows what the driver sees.";
+    }
+}
+
+std::string capabilityOf(const Driver& driver, DeviceNumber number)
+{
+    int major = 0;
+    int minor = 0;
+    const bool isKnown = driver.deviceGetAttribute(&major, MajorCapability, number) == Success
+        && driver.deviceGetAttribute(&minor, MinorCapability, number) == Success;
+    return isKnown ? std::to_string(major) + '.' + std::to_string(minor) : "that is not known";
 }
 
 constexpr const char* KernelNames[] = {
@@ -43,10 +73,18 @@ Result<DeviceNumber> Device::find(const Driver& driver, int ordinal)
                         + std::to_string(version % 1000 / 10) + ", and CUDA 13.0 is needed",
                     "libcuda.so.1", "Install a driver of the 580 series or a newer one.");
     int count = 0;
-    const bool works = driver.init(0) == Success && driver.deviceGetCount(&count) == Success;
-    if (!works || count == 0)
-        return fail(Code::Unsupported, "the driver of NVIDIA finds no device", "libcuda.so.1",
-                    "nvidia-smi shows what the driver sees.");
+    Status status = driver.init(0);
+    const char* call = "cuInit";
+    if (status == Success) {
+        status = driver.deviceGetCount(&count);
+        call = "cuDeviceGetCount";
+    }
+    if (status != Success && status != NoDevice)
+        return fail(Code::Unsupported,
+                    "the driver of NVIDIA does not start: " + check(driver, status, call).error().text, "libcuda.so.1",
+                    remedyOfStart(status));
+    if (count == 0)
+        return fail(Code::Unsupported, "the driver of NVIDIA finds no device", "libcuda.so.1", remedyOfStart(NoDevice));
     if (ordinal < 0 || ordinal >= count)
         return fail(Code::Unsupported,
                     "the driver shows " + std::to_string(count) + " devices, and no number " + std::to_string(ordinal),
@@ -83,6 +121,12 @@ Result<void> Device::loadKernels(KernelImage image)
     DS_CHECK(current.check());
     if (const Status status = m_driver.moduleLoadData(&m_module, image.data); status != Success) {
         m_module = nullptr;
+        if (status == NoBinary)
+            return fail(
+                Code::Unsupported,
+                "the module has no kernels for a device of compute capability " + capabilityOf(m_driver, m_number)
+                    + ": it has those for " + image.capabilities + " and newer ones",
+                {}, "Use a device of one of these, or build the module for this one (DELTASCOPE_CUDA_TARGETS).");
         DS_CHECK(check(status, "cuModuleLoadData"));
     }
     for (const char* const name : KernelNames) {
@@ -114,8 +158,12 @@ Result<void> Device::check(const Driver& driver, Status status, const char* call
     const char* name = nullptr;
     const bool isKnown = driver.getErrorName(status, &name) == Success && name;
     const std::string text = std::string(call) + " fails: " + (isKnown ? name : "status " + std::to_string(status));
+    if (status == OutOfMemory && std::string_view(call).starts_with("cuMemHost"))
+        return fail(
+            Code::NoSpace, text, {},
+            "Free memory of this machine, or let the process lock more of it (ulimit -l, limits of a container).");
     if (status == OutOfMemory)
-        return fail(Code::NoSpace, text, {}, "Free memory of the device, or choose another backend.");
+        return fail(Code::NoSpace, text, {}, "Free memory of the device.");
     return fail(Code::Io, text, {}, "nvidia-smi and the kernel's log say more of the device.");
 }
 
@@ -123,9 +171,12 @@ Result<void> Device::expectOwn(Address address) const
 {
     unsigned type = 0;
     int ordinal = -1;
-    const bool isKnown = m_driver.pointerGetAttribute(&type, MemoryType, address) == Success
-        && m_driver.pointerGetAttribute(&ordinal, MemoryOrdinal, address) == Success;
-    if (!isKnown || type != DeviceMemory)
+    Status status = m_driver.pointerGetAttribute(&type, MemoryType, address);
+    if (status == Success)
+        status = m_driver.pointerGetAttribute(&ordinal, MemoryOrdinal, address);
+    if (status != InvalidValue) // which an address has that the driver does not know
+        DS_CHECK(check(status, "cuPointerGetAttribute"));
+    if (status == InvalidValue || type != DeviceMemory)
         return fail(Code::Usage, "its address is not in the memory of a device", {},
                     "Hand over the address of device memory, as data_ptr() of a CUDA tensor gives it.");
     if (ordinal != m_number)

@@ -12,13 +12,14 @@ namespace deltascope::cuda {
 /// What holds the kernels: a fat binary for a driver, or what a test's driver takes for one.
 struct KernelImage {
     const void* data = nullptr;
+    const char* capabilities = ""; ///< compute capabilities that it is for: "8.0, 9.0"
 };
 
 /// A device of a driver, in its primary context, which the frameworks of the process share. Thread-safe.
 class Device {
 public:
     /// A device that need not be open. `ordinal`: as the driver counts them in this process. Errors: Unsupported
-    /// (driver too old, no such device).
+    /// (driver too old or not started, no such device).
     static Result<DeviceNumber> find(const Driver& driver, int ordinal);
     /// Errors: those of find(), Unsupported (no kernels for it).
     static Result<std::unique_ptr<Device>> open(const Driver& driver, KernelImage image, int ordinal);
@@ -34,7 +35,8 @@ public:
     static Result<void> check(const Driver& driver, Status status, const char* call);
     /// The same of a call that uses this device. What it does not recover from is kept: expectAlive().
     Result<void> check(Status status, const char* call) const;
-    /// Whether the memory at an address is that of this device: kernels must touch no other. Errors: Usage.
+    /// Whether the memory at an address is that of this device: kernels must touch no other. Errors: Usage, those of
+    /// check().
     Result<void> expectOwn(Address address) const;
     /// Fails once the device is lost.
     Result<void> expectAlive() const;

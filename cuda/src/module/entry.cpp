@@ -15,5 +15,6 @@ extern "C" __attribute__((visibility("hidden"))) const char deltascope_kernels[]
 extern "C" __attribute__((visibility("default"))) const deltascope::DeviceModule* deltascope_device_module()
 {
     using namespace deltascope;
-    return cuda::moduleOver(cuda::systemDriver, { deltascope_kernels }, DELTASCOPE_DEVICE_BUILD);
+    return cuda::moduleOver(cuda::systemDriver, { deltascope_kernels, DELTASCOPE_CAPABILITIES },
+                            DELTASCOPE_DEVICE_BUILD);
 }

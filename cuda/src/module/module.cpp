@@ -64,18 +64,16 @@ std::int32_t open(std::int32_t ordinal, DeviceHandle** device, DeviceFault* faul
 
 void close(DeviceHandle* device) { delete device; }
 
-/// What is known of a device that need not be open.
-Result<void> lookAt(const Driver& driver, DeviceNumber number, DeviceInfo& info)
+/// What is known of a device that need not be open. `check`: of a call.
+template <class Check> Result<void> lookAt(const Driver& driver, DeviceNumber number, DeviceInfo& info, Check&& check)
 {
     info = {};
     std::size_t total = 0;
-    DS_CHECK(Device::check(driver, driver.deviceGetName(info.name, sizeof info.name, number), "cuDeviceGetName"));
-    DS_CHECK(Device::check(driver, driver.deviceTotalMem(&total, number), "cuDeviceTotalMem"));
-    DS_CHECK(Device::check(driver, driver.driverGetVersion(&info.driverVersion), "cuDriverGetVersion"));
-    DS_CHECK(
-        Device::check(driver, driver.deviceGetAttribute(&info.major, MajorCapability, number), "cuDeviceGetAttribute"));
-    DS_CHECK(
-        Device::check(driver, driver.deviceGetAttribute(&info.minor, MinorCapability, number), "cuDeviceGetAttribute"));
+    DS_CHECK(check(driver.deviceGetName(info.name, sizeof info.name, number), "cuDeviceGetName"));
+    DS_CHECK(check(driver.deviceTotalMem(&total, number), "cuDeviceTotalMem"));
+    DS_CHECK(check(driver.driverGetVersion(&info.driverVersion), "cuDriverGetVersion"));
+    DS_CHECK(check(driver.deviceGetAttribute(&info.major, MajorCapability, number), "cuDeviceGetAttribute"));
+    DS_CHECK(check(driver.deviceGetAttribute(&info.minor, MinorCapability, number), "cuDeviceGetAttribute"));
     info.totalBytes = total;
     return {};
 }
@@ -85,7 +83,8 @@ std::int32_t look(std::int32_t ordinal, DeviceInfo* info, DeviceFault* fault)
     return guarded(fault, [&]() -> Result<void> {
         DS_TRY(const Driver driver, findDriver());
         DS_TRY(const DeviceNumber number, Device::find(driver, ordinal));
-        return lookAt(driver, number, *info);
+        return lookAt(driver, number, *info,
+                      [&](Status status, const char* call) { return Device::check(driver, status, call); });
     });
 }
 
@@ -98,7 +97,8 @@ std::int32_t describe(DeviceHandle* handle, DeviceInfo* info, DeviceFault* fault
         DS_CHECK(current.check());
         std::size_t free = 0;
         std::size_t total = 0;
-        DS_CHECK(lookAt(driver, device.number(), *info));
+        DS_CHECK(lookAt(driver, device.number(), *info,
+                        [&](Status status, const char* call) { return device.check(status, call); }));
         DS_CHECK(device.check(driver.memGetInfo(&free, &total), "cuMemGetInfo"));
         info->freeBytes = free;
         info->totalBytes = total;

@@ -46,14 +46,18 @@ Result<std::shared_ptr<const Backend>> Backends::choose(std::string_view forced)
     if (named == m_all.end())
         return fail(Code::Usage, fmt::format("there is no diff backend \"{}\"; there are: {}", forced, namesOf(m_all)));
     if (!(*named)->isSupportedHere()) {
-        const std::string why = (*named)->obstacle();
+        const std::optional<Error> obstacle = (*named)->obstacle();
+        std::string why;
+        if (obstacle)
+            why = ": " + obstacle->text + (obstacle->where.empty() ? "" : " (" + obstacle->where + ")");
+        const bool hasRemedy = obstacle && !obstacle->action.empty();
         std::vector<std::shared_ptr<const Backend>> supported;
         std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(supported),
                      [](const auto& backend) { return backend->isSupportedHere(); });
-        return fail(
-            Code::Unsupported,
-            fmt::format("this machine cannot run the diff backend \"{}\"{}{}", forced, why.empty() ? "" : ": ", why),
-            {}, fmt::format("choose another one: {}", namesOf(supported)));
+        return fail(Code::Unsupported, fmt::format("this machine cannot run the diff backend \"{}\"{}", forced, why),
+                    {},
+                    fmt::format("{}{} another one: {}", hasRemedy ? obstacle->action + " " : "",
+                                hasRemedy ? "Or choose" : "choose", namesOf(supported)));
     }
     return *named;
 }

@@ -23,12 +23,7 @@ public:
     std::string_view name() const noexcept override { return "cuda"; }
     bool byNameOnly() const noexcept override { return true; }
     bool isSupportedHere() const noexcept override { return pool() != nullptr; }
-    std::string obstacle() const override
-    {
-        if (pool())
-            return {};
-        return m_obstacle.where.empty() ? m_obstacle.text : m_obstacle.text + " (" + m_obstacle.where + ")";
-    }
+    std::optional<Error> obstacle() const override { return pool() ? std::nullopt : std::optional(m_obstacle); }
     Result<DeviceInfo> describe() const override
     {
         pool();

@@ -119,14 +119,12 @@ struct DevicePatches::Batch {
 std::unique_ptr<PatchBatches> DevicePatches::make(DevicePool& pool, const Backend& processor, Dtype dtype,
                                                   PatchedStates states)
 {
-    if (bitsOf(dtype) % 8 != 0)
-        return nullptr;
     std::unique_ptr<DevicePatches> made(new DevicePatches(pool, processor, dtype, states));
-    for (unsigned i = 0; i < 2; ++i) {
+    for (unsigned i = 0; i < 2 && bitsOf(dtype) % 8 == 0; ++i) {
         if (std::unique_ptr<DeviceSlot> slot = pool.take())
             made->m_batches.push_back(std::make_unique<Batch>(Batch { std::move(slot) }));
     }
-    return made->m_batches.empty() ? nullptr : std::move(made);
+    return made;
 }
 
 DevicePatches::DevicePatches(DevicePool& pool, const Backend& processor, Dtype dtype, PatchedStates states)

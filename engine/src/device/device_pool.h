@@ -37,7 +37,7 @@ public:
     std::vector<Error> notices() const;
     /// Bytes of batches that were done, of both sides of a pair; `byDevice`: else the processor did them.
     void count(std::size_t bytes, bool byDevice) noexcept { (byDevice ? m_byDevice : m_byProcessor) += bytes; }
-    DeviceShare share() const noexcept { return { m_byDevice, m_byProcessor }; }
+    DeviceShare share() const noexcept { return { m_byDevice, m_byProcessor, m_isLost }; }
 
 private:
     DevicePool(const DeviceModule& module, DeviceHandle* device)

@@ -6,15 +6,20 @@
 
 namespace deltascope {
 
-Result<const DeviceModule*> loadDeviceModule(const std::string& path)
+Result<const DeviceModule*> loadDeviceModule(const std::string& file)
 {
+    std::error_code error;
+    // A name alone would be looked for in the folders of libraries.
+    const std::string path = file.empty() ? file : std::filesystem::absolute(file, error).string();
     const auto refused = [&](std::string text) {
         return fail(Code::Unsupported, std::move(text), path,
-                    "Build the module with this program (DELTASCOPE_WITH_CUDA), or choose another backend.");
+                    "Build the module with this program (DELTASCOPE_WITH_CUDA).");
     };
-    std::error_code error;
-    if (!std::filesystem::exists(path, error))
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (!std::filesystem::exists(status))
         return refused("the module for CUDA devices is not installed");
+    if (!std::filesystem::is_regular_file(status)) // to open a pipe waits for who writes to it
+        return refused("the module for CUDA devices is no file");
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char* const why = dlerror();

@@ -48,8 +48,8 @@ public:
     virtual std::string_view name() const noexcept = 0;
     /// Whether this machine can run it; if not, the operations must not be called.
     virtual bool isSupportedHere() const noexcept = 0;
-    /// Why it cannot, where more is known than that.
-    virtual std::string obstacle() const { return {}; }
+    /// Why it cannot, and what to do about that, where more is known; nothing: it can, or no more is known.
+    virtual std::optional<Error> obstacle() const { return std::nullopt; }
     /// Whether it is used only where its name is given.
     virtual bool byNameOnly() const noexcept { return false; }
     /// What who used it should say: that a device failed, and the processor did its work. The results are right.

@@ -15,6 +15,7 @@ namespace deltascope {
 struct DeviceShare {
     std::uint64_t byDevice = 0;
     std::uint64_t byProcessor = 0; ///< no slot was free, the device failed, or it has no operation for the piece
+    bool isLost = false; ///< the device does nothing any more: notices() says why
 };
 
 /// The Backend "cuda". Its first use loads the module and opens the first device of this machine. The device does
@@ -42,8 +43,8 @@ public:
     virtual void releaseIdle() const noexcept = 0;
 };
 
-/// Loads the module of a file, once for each, and never unloads it. Errors: Unsupported (there is none, or one of
-/// another build).
-Result<const DeviceModule*> loadDeviceModule(const std::string& path);
+/// Loads the module of a file, once for each, and never unloads it. A relative path is from the current folder. Errors:
+/// Unsupported (there is none, or one of another build).
+Result<const DeviceModule*> loadDeviceModule(const std::string& file);
 
 } // namespace deltascope

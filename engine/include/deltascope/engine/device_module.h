@@ -121,9 +121,9 @@ struct DeviceModule {
     const char* build;
 
     /// What a device is that need not be open, by its number as the driver counts them in this process. Errors:
-    /// Unsupported (no driver, one that is too old, no such device).
+    /// Unsupported (no driver, one that is too old or does not start, no such device).
     std::int32_t (*look)(std::int32_t ordinal, DeviceInfo* info, DeviceFault* fault);
-    /// Errors: those of look(), Unsupported (no kernels for it).
+    /// Errors: those of look(), Unsupported (no kernels for it: the text says for which there are some).
     std::int32_t (*open)(std::int32_t ordinal, DeviceHandle** device, DeviceFault* fault);
     void (*close)(DeviceHandle* device);
     std::int32_t (*describe)(DeviceHandle* device, DeviceInfo* info, DeviceFault* fault);
