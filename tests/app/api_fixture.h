@@ -17,7 +17,6 @@ protected:
     {
         ApiOptions options;
         options.allowActs = true;
-        options.backends = { "scalar" };
         api = makeApi(*service, *monitor, hub, options);
     }
 

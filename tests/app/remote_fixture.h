@@ -30,7 +30,6 @@ protected:
     {
         server::ApiOptions shown;
         shown.allowActs = allowActs;
-        shown.backends = { "scalar" };
         api = server::makeApi(*service, *monitor, hub, shown);
         server::ServerOptions options;
         options.listen = fmt::format("127.0.0.1:{}", port);

@@ -216,7 +216,7 @@ TEST_F(Remote, JobsEndAsTheyDoThere)
         makeTouchedView(*service, *monitor->run(id), *newestSteps(*copy->run).front(), *newestSteps(*copy->run)[5]);
     ASSERT_EQ(touched.has_value(), touchedHere.has_value());
     EXPECT_EQ(touched ? touched->elementsAtMost : 0, touchedHere ? touchedHere->elementsAtMost : 0);
-    EXPECT_EQ(*remote->service().backend(), "scalar");
+    EXPECT_EQ(*remote->service().backend(), *service->backend());
 }
 
 TEST_F(Remote, CountsAreExact)

@@ -42,7 +42,6 @@ protected:
     {
         server::ApiOptions shown;
         shown.allowActs = allowActs;
-        shown.backends = { *session->service().backend() };
         api = server::makeApi(session->service(), session->monitor(), hub, shown);
         server::ServerOptions options;
         options.listen = fmt::format("127.0.0.1:{}", port);

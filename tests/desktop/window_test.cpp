@@ -179,6 +179,14 @@ TEST_F(Window, ATaskSaysWhichBackendDidItsWork)
     task.deviceBytes = 2'000'000;
     row.showTask(task);
     EXPECT_NE(shownText(&row).find("\nengine CUDA, 2.00 MB on the device\n"), std::string::npos) << shownText(&row);
+    task.batchBytes = 3'000'000;
+    task.doneBytes = 8'000'000;
+    task.seconds = 4;
+    row.showTask(task);
+    EXPECT_NE(
+        shownText(&row).find("\nengine CUDA, 2.00 MB of 3.00 MB in batches on the device, 2.00 MB/s on average\n"),
+        std::string::npos)
+        << shownText(&row);
 }
 
 TEST_F(Window, BeginsWithTheWelcomePage)

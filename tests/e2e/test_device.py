@@ -32,7 +32,7 @@ class Device(E2ETest):
     def answer(outcome):
         """JSON without what a clock or a device says."""
         return {key: value for key, value in outcome.json().items()
-                if "seconds" not in key and key not in ("device_bytes", "backend_notices")}
+                if "seconds" not in key and key not in ("device_bytes", "batch_bytes", "backend_notices")}
 
     def answers(self, run, env):
         """What each command says of the run, without what a clock or a path says."""
@@ -66,7 +66,7 @@ class Device(E2ETest):
         self.assertGreaterEqual(verified.json()["device_bytes"], 5 << 20, "replays that something looks at, too")
         quiet = self.run_ds("diff", run.at(2), run.at(5), "--quiet", env=self.with_device())
         self.assertEqual(quiet.err, "")
-        listed = self.run_ds("ls", run.source, env=self.with_device())
+        listed = self.run_ds("ls", run.source, env=self.environment(DELTASCOPE_CUDA_MODULE=MODULE))
         self.assertNotIn("cuda", listed.err, "nobody asked for a device")
         looked = self.run_ds("doctor", env=self.environment(DELTASCOPE_CUDA_MODULE=MODULE))
         self.assertIn("a device of a test", looked.out)
@@ -80,6 +80,9 @@ class Device(E2ETest):
         self.assertNotIn("device_bytes", expected.json(), "nobody asked for a device")
         whole = self.run_ds("diff", run.at(2), run.at(5), "--json", env=self.with_device()).json()
         self.assertNotIn("backend_notices", whole)
+        little = self.run_ds("diff", run.at(2), run.at(5), "--json", "--device-memory", "32MiB", env=self.with_device()).json()
+        self.assertLess(little["device_bytes"], little["batch_bytes"])
+        self.assertEqual(little["batch_bytes"], whole["batch_bytes"], "the work is the same, whoever does it")
         for call in (90, 140, 200):
             with self.subTest(call=call):
                 outcome = self.run_ds("diff", run.at(2), run.at(5), "--json",
@@ -105,14 +108,19 @@ class Device(E2ETest):
                 now = wait_until(lambda: (at := daemon.task(task))["state"] in ("done", "failed") and at, 120, "the task")
                 self.assertEqual(now["state"], "done", now)
                 self.assertEqual(now["backend"], "cuda")
+                self.assertGreaterEqual(now["batch_bytes"], now["device_bytes"])
+                backends = daemon.ask("GET", "capabilities")[1]["backends"]
+                self.assertEqual(backends == ["cuda"], not notices, backends)
                 self.assertEqual(len(now.get("backend_notices", [])), notices, now)
                 done.append(now["device_bytes"])
                 if notices:  # the device is not used again
                     later = daemon.start(daemon.plan("materialize", {"step": "3", "to": "made-later"}))
                     now = wait_until(lambda: (at := daemon.task(later))["state"] in ("done", "failed") and at, 120, "the task")
                     self.assertEqual((now["state"], now["device_bytes"]), ("done", 0), now)
-                    self.assertNotIn("backend_notices", now, "the notices of the task before")
-                    self.assertNotEqual(now["backend"], "cuda", "the processor did all of it")
+                    self.assertGreater(now["batch_bytes"], 0)
+                    self.assertEqual(len(now["backend_notices"]), 1, "why the device did nothing of it")
+                    self.assertIn("does all that follows", now["backend_notices"][0]["text"])
+                    self.assertEqual([now["backend"]], backends, "the processor did all of it")
                 daemon.end()
         self.assertGreater(done[0], done[1], "a device that fails does less")
         self.assertEqual(read_checkpoint(os.path.join(output, "made-0")), read_checkpoint(os.path.join(output, "made-120")))
@@ -124,13 +132,22 @@ class Device(E2ETest):
         outcome = self.run_ds("diff", *sides, env=old)
         self.refused(outcome, OTHER)
         self.assertIn("the driver knows CUDA 12.8, and CUDA 13.0 is needed", outcome.err)
+        self.assertIn("Install a driver of the 580 series or a newer one. Or choose another one: ", outcome.err)
         for command in (("verify", run.source, "--level", "0"), ("ls", run.source)):  # which use no backend
             self.refused(self.run_ds(*command, "--backend", "cuda", env=old), OTHER)
+            self.refused(self.run_ds(*command, env=old), OTHER)  # the variable asks for it as the option does
+            self.assertEqual(self.ok(*command, env=self.environment(DELTASCOPE_CUDA_MODULE=MODULE, FAKE_DRIVER_VERSION="12080")).err, "")
             self.assertEqual(self.ok(*command, "--backend", "cuda", env=self.with_device()).err.count("cuda"), 1)
         served = self.run_ds("serve", run.source, "--listen", "127.0.0.1:0", env=old)
         self.refused(served, OTHER)
         self.assertIn("the driver knows CUDA 12.8", served.err)
-        self.assertIn("CUDA 12.8", {check["name"]: check for check in self.ok_json("doctor", env=old)["checks"]}["cuda"]["detail"])
+        looked = {check["name"]: check for check in self.ok_json("doctor", env=old)["checks"]}["cuda"]["detail"]
+        self.assertIn("CUDA 12.8", looked)
+        self.assertIn(f"({MODULE}). Install a driver of the 580 series", looked)
+        pipe = self.path("pipe.so")
+        os.mkfifo(pipe)
+        looked = self.ok_json("doctor", env={**old, "DELTASCOPE_CUDA_MODULE": pipe})["checks"]
+        self.assertIn("is no file", {check["name"]: check for check in looked}["cuda"]["detail"])
         little = self.run_ds("diff", *sides, "--device-memory", "31MiB", env=self.with_device())
         self.refused(little, OTHER)
         self.assertIn("31 MiB of the memory of", little.err)

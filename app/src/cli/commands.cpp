@@ -90,7 +90,7 @@ private:
     {
         // Of those that use one only now and then, each refuses what this machine cannot run. doctor says why it
         // cannot.
-        if (!m_options.backend.empty() && command != "doctor")
+        if (command != "doctor")
             DS_CHECK(service.backend());
         if (command == "log")
             return log(service);

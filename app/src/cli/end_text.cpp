@@ -41,7 +41,7 @@ std::string deviceText(const std::optional<app::DeviceShareView>& share, double 
 {
     if (!share)
         return {};
-    const std::uint64_t all = share->byDevice + share->byProcessor;
+    const std::uint64_t all = share->all();
     if (all == 0)
         return "cuda: there were no batches for the device; the processor did the work\n";
     const double rate = static_cast<double>(share->byDevice) / std::max(seconds, 1e-3);

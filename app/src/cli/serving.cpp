@@ -61,8 +61,7 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     }
     server::ApiOptions shown;
     shown.allowActs = options.allowActs;
-    DS_TRY(std::string backend, service.backend());
-    shown.backends = { std::move(backend) };
+    DS_CHECK(service.backend());
 
     const app::Settings settings = app::Settings::fromEnvironment();
     const std::unique_ptr<app::Monitor> monitor =

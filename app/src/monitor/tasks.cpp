@@ -46,7 +46,7 @@ TaskView Tasks::start(Service& service, const BoundPlan& plan, TaskRecord record
 
 void Tasks::startJob(Service& service, const BoundPlan& plan, Task& task)
 {
-    task.deviceBytesBefore = service.deviceShare().value_or(DeviceShareView()).byDevice;
+    task.shareBefore = service.deviceShare().value_or(DeviceShareView());
     task.noticesBefore = service.backendNotices();
     task.job = service.start(plan.bound(task.record.view.by));
 }
@@ -177,16 +177,31 @@ void Tasks::takeBackend(const Service& service, Task& task)
 {
     TaskView& view = task.record.view;
     view.backend = service.backend().value_or(std::string());
+    const std::optional<DeviceShareView> share = service.deviceShare();
+    if (share) {
+        view.deviceBytes = share->byDevice - task.shareBefore.byDevice;
+        view.batchBytes = share->all() - task.shareBefore.all();
+        view.backend = *view.deviceBytes > 0 ? share->device : share->processor;
+    }
+    const std::vector<Error> notices = service.backendNotices();
+    const auto isNew = [&](const Error& notice) {
+        return std::find(task.noticesBefore.begin(), task.noticesBefore.end(), notice) == task.noticesBefore.end();
+    };
+    // What ended the device before is also why it did nothing now.
+    const bool wasLeftOut = share && *view.deviceBytes == 0 && *view.batchBytes > 0;
+    const bool hasNew = std::any_of(notices.begin(), notices.end(), isNew);
     view.backendNotices.clear();
-    for (const Error& notice : service.backendNotices()) {
-        if (std::find(task.noticesBefore.begin(), task.noticesBefore.end(), notice) == task.noticesBefore.end())
+    for (const Error& notice : notices) {
+        if (isNew(notice) || (wasLeftOut && !hasNew))
             view.backendNotices.push_back(problemView(notice));
     }
-    if (const std::optional<DeviceShareView> share = service.deviceShare()) {
-        view.deviceBytes = share->byDevice - task.deviceBytesBefore;
-        if (view.deviceBytes == 0)
-            view.backend = share->processor;
-    }
+    if (wasLeftOut && notices.empty())
+        view.backendNotices.push_back(problemView(
+            { Code::NoSpace,
+              "the CUDA device did nothing of it: all of its batches were in use, or there was no operation for it",
+              {},
+              {},
+              "--device-memory allows more of them." }));
 }
 
 std::optional<Tasks::Ended> Tasks::takeEnd(const Service& service, JobId job, const Result<JobResult>& outcome)

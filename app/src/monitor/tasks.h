@@ -72,7 +72,7 @@ private:
         TaskRecord record;
         std::optional<JobId> job;
         std::int64_t beganUs = 0; ///< the job
-        std::uint64_t deviceBytesBefore = 0; ///< the job
+        DeviceShareView shareBefore {}; ///< the job
         std::vector<Error> noticesBefore {}; ///< of the backend
         bool waits = false;
         bool moved = true;

@@ -438,7 +438,8 @@ public:
     Result<std::string> backend() const override
     {
         DS_TRY(const auto backend, m_bench.chooseBackend());
-        return std::string(backend->name());
+        const std::optional<DeviceShareView> share = deviceShare();
+        return share && share->isLost ? share->processor : std::string(backend->name());
     }
 
     std::vector<Error> backendNotices() const override { return m_device->notices(); }
@@ -448,7 +449,8 @@ public:
         const std::optional<DeviceShare> share = isMeant ? m_device->share() : std::nullopt;
         if (!share)
             return std::nullopt;
-        return DeviceShareView { share->byDevice, share->byProcessor, std::string(m_processor->name()) };
+        return DeviceShareView { share->byDevice, share->byProcessor, std::string(m_device->name()),
+                                 std::string(m_processor->name()), share->isLost };
     }
 
     std::vector<StoreMeterView> meters() const override { return meterViews(*m_bench.stores); }

@@ -26,8 +26,10 @@ std::string toJson(const DoctorView& view) { return dump(written(view)); }
 std::string backendKeysToJson(const std::optional<DeviceShareView>& share, const std::vector<ProblemView>& notices)
 {
     ordered_json keys = ordered_json::object();
-    if (share)
+    if (share) {
         keys["device_bytes"] = share->byDevice;
+        keys["batch_bytes"] = share->all();
+    }
     for (const ProblemView& notice : notices)
         keys["backend_notices"].push_back(written(notice));
     std::string text = dump(keys);

@@ -45,12 +45,14 @@ template <class Io> void describe(Io& io, Of<Io, TaskView>& task)
        "at "
        "work");
     io("backend_notices", absentIfEmpty(task.backendNotices),
-       "what that did not do as asked since the task began: a device failed, and the processor did its work; absent: "
-       "nothing");
+       "what that did not do as asked: a device failed since the task began, or before where it did nothing of it, and "
+       "the processor did its work; absent: nothing");
     io("device_bytes", absentIfEmpty(task.deviceBytes),
        "that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was "
        "asked "
        "for");
+    io("batch_bytes", absentIfEmpty(task.batchBytes),
+       "of all batches meanwhile, those of the processor, too; absent: no device was asked for");
     if (io.has("not_kept")) // servers and records of earlier versions have none
         io("not_kept", task.notKept, "why what happened last is not on disk: it would be lost with the daemon");
     io("result", typed(task.result, ReportType { task.plan.kind }), "of state done");

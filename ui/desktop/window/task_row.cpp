@@ -231,7 +231,12 @@ QString TaskRow::backendText() const
         text += QStringLiteral("\n") + tr("engine %1").arg(desktop::backendText(m_task.backend));
     if (m_task.deviceBytes)
         text += (text.isEmpty() ? QStringLiteral("\n") : QStringLiteral(", "))
-            + tr("%1 on the device").arg(bytesText(*m_task.deviceBytes));
+            + (m_task.batchBytes ? tr("%1 of %2 in batches on the device")
+                                       .arg(bytesText(*m_task.deviceBytes), bytesText(*m_task.batchBytes))
+                                 : tr("%1 on the device").arg(bytesText(*m_task.deviceBytes)));
+    if (m_task.doneBytes > 0 && m_task.seconds > 0)
+        text += (text.isEmpty() ? QStringLiteral("\n") : QStringLiteral(", "))
+            + tr("%1 on average").arg(rateText(static_cast<double>(m_task.doneBytes) / m_task.seconds));
     for (const app::ProblemView& notice : m_task.backendNotices)
         text += QStringLiteral("\n") + problemLine(notice);
     return text;

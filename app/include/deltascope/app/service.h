@@ -250,8 +250,8 @@ public:
     virtual std::optional<std::vector<std::pair<std::string, std::uint64_t>>> countsOf(const HeatView& heat,
                                                                                        std::size_t column) const = 0;
 
-    /// What changes are found with on this machine: "avx2", …; empty: it is not known. Errors: those of a backend that
-    /// was asked for and cannot be used (Usage, Unsupported, Io, NoSpace).
+    /// What changes are found with on this machine from now on: "avx2", …; empty: it is not known. Errors: those of a
+    /// backend that was asked for and cannot be used (Usage, Unsupported, Io, NoSpace).
     virtual Result<std::string> backend() const = 0;
     /// What a backend did not do as it was asked to, each once: a device failed, and the processor did its work.
     virtual std::vector<Error> backendNotices() const { return {}; }

@@ -25,7 +25,8 @@ CapabilitiesView capabilitiesOf(const Context& context, const Principal& princip
         view.scopes.emplace_back("act");
     if (principal.scope >= Scope::Admin)
         view.scopes.emplace_back("admin");
-    view.backends = context.options.backends;
+    if (Result<std::string> backend = context.service.backend(); backend && !backend->empty())
+        view.backends = { std::move(*backend) };
     const auto runs = context.monitor.runs();
     view.demo = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return run->demo; });
     view.nowUs = Context::nowUs();

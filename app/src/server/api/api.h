@@ -14,7 +14,6 @@ namespace deltascope::server {
 
 struct ApiOptions {
     bool allowActs = false;
-    std::vector<std::string> backends; ///< to show: "avx2", …
 };
 
 /// The HTTP API: translates requests to the monitor and its views, and what happens there to events. Everything that is

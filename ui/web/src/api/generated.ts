@@ -629,10 +629,12 @@ export interface Task {
   problem: Problem | null; // of state failed
   /** what found, measured and applied changes: "avx2", or "cuda" where a device did a part; absent while it is at work */
   backend?: string;
-  /** what that did not do as asked since the task began: a device failed, and the processor did its work; absent: nothing */
+  /** what that did not do as asked: a device failed since the task began, or before where it did nothing of it, and the processor did its work; absent: nothing */
   backend_notices?: Problem[];
   /** that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked for */
   device_bytes?: number;
+  /** of all batches meanwhile, those of the processor, too; absent: no device was asked for */
+  batch_bytes?: number;
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
   result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;

@@ -46,8 +46,8 @@ std::string chromeTrace(const TimelineView& view);
 std::string toJson(const AlertView& view);
 std::string toJson(const AlertListView& view);
 std::string toJson(const BacktestView& view);
-/// Keys for the end of a document, with a comma in front: what a device did for it ("device_bytes"; nothing: none was
-/// asked for), and what the backend did not do as asked ("backend_notices"; empty: left out).
+/// Keys for the end of a document, with a comma in front: what a device did for it ("device_bytes" of "batch_bytes";
+/// nothing: none was asked for), and what the backend did not do as asked ("backend_notices"; empty: left out).
 std::string backendKeysToJson(const std::optional<DeviceShareView>& share, const std::vector<ProblemView>& notices);
 /// {"error":{"code","where","step","text","remedy"}}
 std::string errorToJson(const ProblemView& problem);

@@ -222,7 +222,10 @@ struct DoctorView {
 struct DeviceShareView {
     std::uint64_t byDevice = 0;
     std::uint64_t byProcessor = 0;
-    std::string processor; ///< what that does its part with: "avx2", …
+    std::string device; ///< the backend: "cuda"
+    std::string processor; ///< what does the other part: "avx2", …
+    bool isLost = false; ///< the device does nothing any more
+    std::uint64_t all() const { return byDevice + byProcessor; }
 };
 
 } // namespace deltascope::app

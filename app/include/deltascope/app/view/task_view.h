@@ -66,10 +66,12 @@ struct TaskView {
     std::optional<ProblemView> problem; ///< of state failed
     std::string backend; ///< what found, measured and applied changes: "avx2", "cuda" (with deviceBytes alone); empty
                          ///< while at work
-    std::vector<ProblemView> backendNotices; ///< what that did not do as asked since the task began: a device failed
+    /// What that did not do as asked since the task began, or before where a device did nothing of it.
+    std::vector<ProblemView> backendNotices;
     /// Bytes that a device compared or replayed while the task was at work, also for tasks beside it; nothing: none was
     /// asked for.
     std::optional<std::uint64_t> deviceBytes;
+    std::optional<std::uint64_t> batchBytes; ///< of so many that it could have: likewise
     /// Why what happened last is not on disk: it would be lost with the program.
     std::optional<ProblemView> notKept;
     std::optional<JobResult> result; ///< of state done

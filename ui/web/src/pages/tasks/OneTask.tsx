@@ -15,7 +15,7 @@ import { now, tasks } from '../../state/store';
 import { navigate } from '../../router';
 import { viewQuery } from '../../state/cursor';
 import { AcceptRewritten } from './AcceptRewritten';
-import { over, remaining, took } from './progress';
+import { meanRate, over, remaining, took } from './progress';
 import { TaskActs, TaskProgress, TaskStateText } from './TaskRow';
 
 /** One task: phase, progress, acts, result. The result comes with the request, progress with the events. */
@@ -58,8 +58,9 @@ function TaskFacts({ task }: { task: Task }) {
         <dl class="facts card-body">
           {!over(task) && <><dt>Done</dt><dd>{task.total > 0 ? `${percent(task.done / task.total)}, ${bytes(task.done)} of ${bytes(task.total)}` : bytes(task.done)}</dd></>}
           {!over(task) && <><dt>Rate</dt><dd>{task.rate > 0 ? rate(task.rate) : unknown}</dd></>}
+          {meanRate(task) !== undefined && <><dt>Mean rate</dt><dd>{rate(meanRate(task)!)}, {bytes(task.done)} in all</dd></>}
           <dt>Elapsed</dt><dd>{duration(task.elapsed_s)}</dd>
-          {task.backend !== undefined && <><dt>Engine</dt><dd>{backendText(task.backend)}{task.device_bytes !== undefined && `, ${bytes(task.device_bytes)} on the device`}</dd></>}
+          {task.backend !== undefined && <><dt>Engine</dt><dd>{backendText(task.backend)}{task.device_bytes !== undefined && `, ${deviceShare(task.device_bytes, task.batch_bytes)}`}</dd></>}
           <dt>Started</dt><dd title={fullTime(task.started_us)}>{clock(task.started_us, now.value)} by {safeName(task.by)}</dd>
           <dt>Run</dt><dd><Link to={runPage(task.run)} keep={false}><Name text={task.run} /></Link></dd>
         </dl>
@@ -77,6 +78,8 @@ function TaskFacts({ task }: { task: Task }) {
     </div>
   );
 }
+
+const deviceShare = (done: number, all: number | undefined) => `${bytes(done)}${all === undefined ? '' : ` of ${bytes(all)} in batches`} on the device`;
 
 function RolledBack({ report, task }: { report: RollBackReport; task: Task }) {
   return (

@@ -3,6 +3,9 @@ import { bytes, duration, percent, rate } from '../../format';
 
 export const over = (task: Task) => task.state === 'done' || task.state === 'failed' || task.state === 'canceled';
 
+/** Bytes per second of a task that is over, pauses included; nothing: not known. */
+export const meanRate = (task: Task) => (over(task) && task.done > 0 && task.elapsed_s > 0 ? task.done / task.elapsed_s : undefined);
+
 /** How long the task will still take; nothing is said while it cannot be known, and never "0 s" while work remains. */
 export function remaining(task: Task): string {
   if (task.state !== 'running' || task.elapsed_s < 2) return '';
