@@ -12,8 +12,8 @@ namespace deltascope::cli {
 
 // The JSON of a command: that of its view, and what must be known of the backend behind it.
 
-/// Keys for the end of an object: `,"device_bytes":1048576,"backend_notices":[…]`. Empty: no device was asked for, and
-/// there is nothing to tell.
+/// Keys for the end of an object: `,"device_bytes":1048576,"batch_bytes":1048576,"backend_notices":[…]`. Empty: no
+/// device was asked for, and there is nothing to tell.
 std::string backendKeys(const app::Service& service);
 
 /// Writes an object that comes piece by piece, with keys at its end.
