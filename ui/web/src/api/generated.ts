@@ -633,8 +633,7 @@ export interface Task {
   backend_notices?: Problem[];
   /** that a device compared or replayed while the task was at work, also for tasks beside it; absent: none was asked for */
   device_bytes?: number;
-  /** of all batches meanwhile, those of the processor, too; absent: no device was asked for */
-  batch_bytes?: number;
+  batch_bytes?: number; // of all batches meanwhile, those of the processor, too; absent: no device was asked for
   not_kept: Problem | null; // why what happened last is not on disk: it would be lost with the daemon
   /** of state done */
   result: MaterializeReport | VerifyReport | Diff | PublishReport | RollBackReport | BranchReport | AnnotatedReport | DiscardReport | null;
