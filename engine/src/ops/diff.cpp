@@ -176,7 +176,7 @@ Result<Selection> select(const FusedSides& sides, const DiffOptions& options, Di
     for (FormDifference& form : sides.forms()) {
         form.tensors = static_cast<std::uint64_t>(
             std::count_if(selection.pairs.begin(), selection.pairs.end(), [&](const TensorPair& pair) {
-                return (sides.areFusedBy(form, *pair.first) || sides.areFusedBy(form, *pair.second));
+                return sides.areFusedBy(form, *pair.first) || sides.areFusedBy(form, *pair.second);
             }));
         if (form.tensors > 0)
             report.forms.push_back(std::move(form));

@@ -6,8 +6,8 @@
 #include "lineage/health.h"
 
 #include "hash/hashers.h"
-#include "lineage/claims.h"
 #include "provenance.h"
+#include "rebuild_evidence.h"
 #include "rebuild_folder.h"
 #include "sidecars.h"
 #include "step_evidence.h"
@@ -409,19 +409,6 @@ Coverage coverageOfRebuild(const Workbench& bench, const Run& run, const Version
     return coverageOf(compared, around);
 }
 
-/// All that is known against the versions that a rebuild uses, each problem once.
-std::vector<Error> noticesOf(const Run& run, const Plan& plan)
-{
-    std::vector<Error> notices = doubtsOfChoice(run);
-    for (const PlanLink& link : plan.links) {
-        for (const Error& problem : run.versions[link.version].problems) {
-            if (std::find(notices.begin(), notices.end(), problem) == notices.end())
-                notices.push_back(problem);
-        }
-    }
-    return notices;
-}
-
 /// Fills in what no-ops on the way say. Errors: the obstacle (ChainGap), unless a gap may be crossed.
 Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version, const Plan& plan,
                         const FinishedTensors& finished, bool acrossGap, MaterializeReport& report, TaskContext& task)
@@ -438,21 +425,6 @@ Result<void> judgeNoops(Workbench& bench, const Run& run, const Version& version
     report.lossProven = !proven;
     report.proven = proven && *proven;
     return {};
-}
-
-/// Whether verify would call the state verified or consistent.
-bool isVouchedFor(const Run& run, const Version& version, const Plan& plan, const Coverage& coverage)
-{
-    if (plan.lossy || version.suspect || version.driftAlarm || version.formsDiffer || run.recordsLost)
-        return false;
-    for (const PlanLink& link : plan.links) {
-        const std::vector<Error>& problems = run.versions[link.version].problems;
-        if (std::any_of(problems.begin(), problems.end(),
-                        [](const Error& problem) { return forbidsTrust(problem.code); }))
-            return false;
-    }
-    const auto at = static_cast<std::size_t>(&version - run.versions.data());
-    return !isUnvouchedEmpty(run, at) && (coverage.isVerified() || coverage.isConsistent());
 }
 
 /// Sorted, each once: a config is also an object of its version.
