@@ -61,8 +61,9 @@ FileState fileOf(const std::string& key, const Tensors& tensors, const std::stri
 {
     const auto store = std::make_shared<MemoryStore>();
     EXPECT_TRUE(putText(*store, key, safetensorsFile(tensors)));
-    if (!config.empty())
+    if (!config.empty()) {
         EXPECT_TRUE(putText(*store, "lora/adapter_config.json", config));
+    }
     auto state = FileState::open(store, key, test::anyTask());
     EXPECT_TRUE(state) << state.error().text;
     return std::move(*state);
