@@ -16,6 +16,7 @@ app::DiffView compared()
 {
     app::DiffView diff;
     diff.tensorsTotal = 290;
+    diff.elementsTotal = 290;
     return diff;
 }
 

@@ -144,15 +144,16 @@ TEST_F(Window, AComparisonSaysHowItsSidesWereCompared)
     };
     app::DiffView diff;
     diff.tensorsTotal = 290;
+    diff.elementsTotal = 290;
     EXPECT_EQ(textOf(diff).find("⚠"), std::string::npos) << textOf(diff);
     diff.forms = { { "dtypes", "F32", "BF16", 290, "F32 is compared as rounded to BF16" } };
     diff.bytesCompared = 3'000'000;
     diff.seconds = 2;
-    EXPECT_NE(textOf(diff).find("0 of 290 tensors differ, 0 of 0 elements, 3.00 MB compared in 2.0 s, 1.50 MB/s"),
+    EXPECT_NE(textOf(diff).find("0 of 290 tensors differ, 0 of 290 elements, 3.00 MB compared in 2.0 s, 1.50 MB/s"),
               std::string::npos)
         << textOf(diff);
     EXPECT_NE(textOf(diff).find("⚠ F32 is compared as rounded to BF16"), std::string::npos) << textOf(diff);
-    diff.tensorsTotal = 0;
+    diff.tensorsTotal = diff.elementsTotal = 0;
     diff.reshaped = { { "w", "BF16", "F16", { 4 }, { 4 } } };
     EXPECT_NE(textOf(diff).find("each tensor has another dtype or shape in B than in A: nothing was compared"),
               std::string::npos)

@@ -30,8 +30,8 @@ LeftOut::LeftOut(const Trace& trace, int epoch)
 std::optional<Error> LeftOut::find(const std::string& label) const
 {
     const std::string begin = beginOf(label);
-    const auto note = std::find_if(m_notes.begin(), m_notes.end(),
-                                   [&](const std::string& text) { return text.starts_with(begin); });
+    const auto note =
+        std::find_if(m_notes.begin(), m_notes.end(), [&](const std::string& text) { return text.starts_with(begin); });
     if (note == m_notes.end())
         return std::nullopt;
     const std::string_view said = std::string_view(*note).substr(begin.size());
