@@ -71,8 +71,7 @@ void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
 bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
 bool isPlacedWork(const Span& span)
 {
-    return !span.isNote() && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs
-        && span.lengthUs() <= LongestUs;
+    return !span.isNote() && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs && span.lengthUs() <= LongestUs;
 }
 
 void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
