@@ -18,7 +18,7 @@ Result<const DeviceModule*> loadDeviceModule(const std::string& file)
     const std::filesystem::file_status status = std::filesystem::status(path, error);
     if (!std::filesystem::exists(status))
         return refused("the module for CUDA devices is not installed");
-    if (!std::filesystem::is_regular_file(status)) // to open a pipe waits for who writes to it
+    if (!std::filesystem::is_regular_file(status)) // opening a pipe would wait for its writer
         return refused("the module for CUDA devices is no file");
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {

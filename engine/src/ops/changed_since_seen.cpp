@@ -225,7 +225,8 @@ void noteRewritten(const Workbench& bench, Run& run)
     std::vector<std::set<std::size_t>> forms(run.versions.size());
     for (const auto& [link, change] : rewritten.links)
         forms[link.version].insert(link.form);
-    bool isOther = std::exchange(run.baseRewritten, rewritten.base.has_value()) != run.baseRewritten;
+    bool isOther = run.baseRewritten != rewritten.base.has_value();
+    run.baseRewritten = rewritten.base.has_value();
     for (std::size_t i = 0; i < forms.size(); ++i)
         isOther = std::exchange(run.versions[i].rewrittenForms, forms[i]) != forms[i] || isOther;
     if (isOther)

@@ -2,8 +2,9 @@
 
 #include "deltascope/engine/trace.h"
 
-#include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace deltascope {
 
@@ -14,7 +15,6 @@ Span leftOutSpan(const std::string& label, const Error& error, int epoch, std::i
 /// Those spans of an epoch by what they begin with, the newest of each checkpoint.
 class LeftOut {
 public:
-    LeftOut() = default;
     LeftOut(const Trace& trace, int epoch);
 
     /// Why a checkpoint was left out; nothing if no publisher said so. Its code and its text.
