@@ -428,7 +428,8 @@ TEST_F(ServiceTest, WhatAMirrorHoldsAsItWasIsOfferedInThePlaceOfRewrittenObjects
     MaterializeRequest rebuild;
     rebuild.version = twelfth;
     rebuild.destination = home.path("rebuilt");
-    for (const ProblemView& notice : viewOf<MaterializeView>(service->materialize(rebuild))->reads.notices)
+    const auto rebuilt = viewOf<MaterializeView>(service->materialize(rebuild));
+    for (const ProblemView& notice : rebuilt->reads.notices)
         EXPECT_NE(notice.code, "DS-FORMS-DIFFER") << notice.text;
     const auto mirrored = viewOf<StepDetailView>(service->showStep(twelfth, Depth::Headers));
     for (const FormView& form : mirrored->step.forms)
