@@ -2,6 +2,7 @@
 
 #include "publish_fixture.h"
 #include "support/any_task.h"
+#include "support/temp_dir.h"
 
 // publishWatched: what happens to checkpoints that come, go and change while others are published.
 
@@ -122,6 +123,55 @@ TEST(PublishWatched, ACheckpointThatVanishesIsPassedOver)
     EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-3" }));
     EXPECT_EQ(told.skipped, Names { "checkpoint-2" });
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(3));
+}
+
+/// Published a checkpoint that its trainer removed since.
+struct EmptiedFolder : Publishing {
+    EmptiedFolder()
+    {
+        auto opened = Catalog::open(folder.path("catalog.sqlite"));
+        EXPECT_TRUE(opened);
+        catalog = std::move(*opened);
+        bench.catalog = catalog.get();
+        drop(1);
+        Told told;
+        EXPECT_TRUE(follow(*this, checkpoints, told));
+        EXPECT_TRUE(checkpoints->remove(keyOf(1)));
+    }
+
+    test::TempDir folder;
+    std::unique_ptr<Catalog> catalog; ///< knows what lay there
+};
+
+TEST(PublishWatched, AFolderThatIsEmptyForAMomentIsWaitedFor)
+{
+    EmptiedFolder p;
+    auto publisher = p.open();
+    ASSERT_TRUE(publisher);
+    FollowOptions options;
+    std::vector<std::string> waits;
+    options.onWaiting = [&](const std::string& text) {
+        waits.push_back(text);
+        p.drop(2); // which its trainer saved before it removed the first one
+    };
+    options.onVersion = [&](const PublishedVersion& version) {
+        EXPECT_EQ(version.origin, "checkpoint-2");
+        p.task.requestStop();
+    };
+    EXPECT_EQ(errorOf(publishWatched(p.bench, p.checkpoints, *publisher, options, p.task)).code, Code::Canceled);
+    ASSERT_EQ(waits.size(), 1U);
+    EXPECT_NE(waits[0].find("waiting for the next checkpoint: 1 of 1 versions"), std::string::npos) << waits[0];
+    EXPECT_EQ(publisher->headOrigin(), "checkpoint-2");
+}
+
+TEST(PublishWatched, AFolderThatStaysEmptyEndsAnActThatDoesNotWait)
+{
+    EmptiedFolder p;
+    p.bench.nowUs = [&p] { return p.now += test::Second; };
+    Told told;
+    const Error error = errorOf(follow(p, p.checkpoints, told));
+    EXPECT_EQ(error.code, Code::ListSuspect) << error.text;
+    EXPECT_TRUE(told.waits.empty());
 }
 
 TEST(PublishWatched, ACheckpointThatIsWrittenAgainIsPublishedWhenItIsQuiet)

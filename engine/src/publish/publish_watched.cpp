@@ -56,7 +56,11 @@ public:
     {
         DS_TRY(const std::unique_ptr<StoreWatch> changes, m_checkpoints->watch());
         for (;;) {
-            DS_CHECK(m_queue.scan(task));
+            if (Result<void> scanned = m_queue.scan(task); !scanned) {
+                DS_CHECK(waitForTheFolder(std::move(scanned.error()), *changes, task));
+                continue;
+            }
+            m_suspectSinceUs.reset();
             if (!std::exchange(m_isBegun, true))
                 DS_CHECK(nameLeftOut(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
@@ -88,6 +92,23 @@ public:
 
 private:
     using Unready = CheckpointQueue::Unready;
+
+    /// A folder is empty for a moment where its trainer keeps only the newest checkpoint, and for longer while its
+    /// mount is away. Errors: `error`, where waiting mends nothing.
+    Result<void> waitForTheFolder(Error error, StoreWatch& changes, TaskContext& task)
+    {
+        if (error.code != Code::ListSuspect)
+            return fail(std::move(error));
+        const std::int64_t since = m_suspectSinceUs.value_or(m_bench.nowUs());
+        const bool isNew = !std::exchange(m_suspectSinceUs, since);
+        if (m_options.once && m_bench.nowUs() - since >= SilentUs)
+            return fail(std::move(error));
+        if (isNew && !m_options.once && m_options.onWaiting)
+            m_options.onWaiting(fmt::format("waiting for the next checkpoint: {}", error.text));
+        DS_CHECK(m_publisher.keepAlive(task));
+        DS_CHECK(changes.wait(std::chrono::milliseconds(m_options.once ? 200 : 1000), task));
+        return {};
+    }
 
     void say(const std::vector<std::string>& names, const std::string& why)
     {
@@ -355,6 +376,7 @@ private:
     std::set<std::string> m_earlier; ///< those of an earlier run that were named
     std::map<std::string, Failed> m_failed; ///< by name; those that are not published
     std::map<std::string, Waited> m_waited; ///< by name
+    std::optional<std::int64_t> m_suspectSinceUs; ///< all checkpoints that were here are gone; nothing: they are not
 };
 
 }

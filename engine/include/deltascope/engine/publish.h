@@ -135,8 +135,9 @@ struct FollowOptions {
 /// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at
 /// the beginning are all published; later, if several are complete at once because publishing takes longer than
 /// training, only the newest is. A checkpoint that is not complete when one behind it is published is left out, too.
-/// Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says. Errors:
-/// those of Publisher::publish that neither waiting nor another checkpoint mends; with `once`, after all that can be
+/// Where all that it knows is gone from the folder, it waits for the next one. Never writes into `checkpoints`, so it
+/// cannot block the trainer. Ends with Canceled, or as `once` says. Errors: those of Publisher::publish that neither
+/// waiting nor another checkpoint mends; with `once`, ListSuspect of a folder that stays empty, and after all that can be
 /// published, the reason for which the first checkpoint was left out (SuspectValues, Rewritten, Unfinished …), Layout
 /// for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for any folder with weights
 /// where no checkpoint is.
