@@ -126,7 +126,7 @@ std::size_t problemsIn(const RunView& run)
 /// What is known of a run and its versions without reading more than headers.
 void examineRun(Examination& examination, const Workbench& bench, const Run& run)
 {
-    const RunView view = runViewOf(run, seenChanges(bench, run, changedSinceSeen(bench, run)), Annotations(), Trace(),
+    const RunView view = runViewOf(run, seenChanges(run, changedSinceSeen(bench, run)), Annotations(), Trace(),
                                    LogReader({}, bench.nowUs), 0, bench.nowUs());
     examination.note("layout", true,
                      fmt::format("{}, {}, {}", view.layout, counted(run.versions.size(), "version"),

@@ -134,7 +134,7 @@ Result<LogView> changesOf(Workbench& bench, Run& run, const LogRequest& request,
     }
     if (meant.meanAll())
         return view;
-    const SeenChanges seen = seenChanges(bench, run, changedSinceSeen(bench, run));
+    const SeenChanges seen = seenChanges(run, changedSinceSeen(bench, run));
     for (std::size_t at = 0; at < run.versions.size(); ++at) {
         const bool isMiscounted = seen.miscounted.contains(at);
         view.changes.push_back(changeOf(run.versions[at], isMiscounted ? std::nullopt : counts.of(at), meant, tensors));

@@ -1,4 +1,5 @@
 #include "opening.h"
+#include "deltascope/engine/rewritten_parts.h"
 
 #include "address.h"
 #include "annotation_jobs.h"
@@ -285,7 +286,7 @@ RunView runViewOf(const Run& run, const SeenChanges& changes, const Annotations&
     addLogProblems(view.problems, logs);
     for (const Error& change : changes.told)
         view.problems.push_back(problemView(change));
-    if (!changes.rewritten.empty() || !changes.refused.empty())
+    if (anyRewritten(run))
         addRefused(view, run, changes);
     view.revision = revision;
     return view;

@@ -11,40 +11,27 @@ namespace deltascope::app {
 
 namespace {
 
-/// What a plan is refused for.
-std::optional<Error> onTheWay(const Plan& plan, const RewrittenParts& rewritten)
+/// What says that the main form of a version was rewritten; null: it was not.
+const Error* ownRewritten(const Version& version)
 {
-    for (auto link = plan.links.rbegin(); link != plan.links.rend(); ++link) {
-        if (const auto found = rewritten.links.find(*link); found != rewritten.links.end())
-            return found->second;
-    }
-    return plan.fromExternalBase ? rewritten.base : std::nullopt;
+    const auto own = version.rewrittenForms.find(0);
+    return own == version.rewrittenForms.end() ? nullptr : &own->second;
 }
 
-PlanOptions without(const std::map<PlanLink, Error>& rewritten)
-{
-    PlanOptions options;
-    for (const auto& [link, change] : rewritten)
-        options.without.push_back(link);
-    return options;
-}
-
-/// The same of a version that has no plan: that may be the fault of what was rewritten. `over`: those before it.
-std::optional<Error> inFront(const Run& run, std::size_t at, const RewrittenParts& rewritten,
-                             const std::set<std::size_t>& over)
+/// What was rewritten in or in front of a version that has no plan, which may be the reason. `over`: the versions
+/// before it that stand on such objects.
+const Error* inFront(const Run& run, std::size_t at, const std::set<std::size_t>& over)
 {
     const Version& version = run.versions[at];
-    if (const auto own = rewritten.links.find(PlanLink { at, 0 }); own != rewritten.links.end())
-        return own->second;
-    if (version.kind == VersionKind::Anchor)
-        return std::nullopt;
-    if (version.onExternalBase && rewritten.base)
-        return rewritten.base;
+    if (const Error* const own = ownRewritten(version); own || version.kind == VersionKind::Anchor)
+        return own;
+    if (version.onExternalBase && run.baseRewritten)
+        return &*run.baseRewritten;
     for (std::optional<std::size_t> i = version.base; i && over.contains(*i); i = run.versions[*i].base) {
-        if (const auto link = rewritten.links.find(PlanLink { *i, 0 }); link != rewritten.links.end())
-            return link->second;
+        if (const Error* const rewritten = ownRewritten(run.versions[*i]))
+            return rewritten;
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 /// The version whose state a version is compared with, as far as that is in the run.
@@ -58,28 +45,23 @@ std::optional<std::size_t> countedAgainst(const Run& run, std::size_t at)
 
 }
 
-SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Error> told)
+SeenChanges seenChanges(const Run& run, std::vector<Error> told)
 {
-    const bool isRewritten =
-        std::any_of(told.begin(), told.end(), [](const Error& change) { return change.code == Code::Rewritten; });
-    SeenChanges changes { std::move(told), {}, {}, {}, {} };
-    if (!isRewritten)
+    SeenChanges changes { std::move(told), {}, {} };
+    if (!anyRewritten(run))
         return changes;
-    const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
-    changes.rewritten = rewritten.links;
-    changes.rewrittenBase = rewritten.base;
     const Planner planner(run);
-    const Planner plannerAround(run, without(rewritten.links));
+    const Planner plannerAround(run, aroundRewritten(run));
     std::set<std::size_t> overRewritten; ///< that are counted so
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const Result<Plan> plan = planner.planFor(run.versions[i]);
-        std::optional<Error> refused = plan ? onTheWay(*plan, rewritten) : inFront(run, i, rewritten, overRewritten);
+        const Error* const refused = plan ? rewrittenOn(run, *plan) : inFront(run, i, overRewritten);
         if (!refused)
             continue;
         overRewritten.insert(i);
         const Result<Plan> other = plannerAround.planFor(run.versions[i]);
-        if (!other || onTheWay(*other, rewritten))
-            changes.refused.emplace(i, std::move(*refused));
+        if (!other || rewrittenOn(run, *other))
+            changes.refused.emplace(i, *refused);
     }
     for (std::size_t i = 0; i < run.versions.size(); ++i) {
         const std::optional<std::size_t> before = countedAgainst(run, i);
@@ -99,7 +81,7 @@ void forgetCounts(StepView& step)
 WaysAround::WaysAround(const Run& run, const SeenChanges& changes)
     : m_run(run)
     , m_changes(changes)
-    , m_planner(run, without(changes.rewritten))
+    , m_planner(run, aroundRewritten(run))
 {
 }
 
@@ -126,11 +108,12 @@ void WaysAround::show(StepView& step, std::size_t at) const
 
 std::string WaysAround::whyRefused(std::size_t at, std::size_t form) const
 {
-    if (const auto own = m_changes.rewritten.find(PlanLink { at, form }); own != m_changes.rewritten.end())
+    const std::map<std::size_t, Error>& rewritten = m_run.versions[at].rewrittenForms;
+    if (const auto own = rewritten.find(form); own != rewritten.end())
         return own->second.text;
     const Result<Plan> plan = m_planner.planOver(m_run.versions[at], form);
-    const bool isOnBase = plan && plan->fromExternalBase && m_changes.rewrittenBase;
-    return plan && !isOnBase ? std::string() : "what it builds on was rewritten since it was first seen";
+    return plan && !rewrittenOn(m_run, *plan) ? std::string()
+                                              : "what it builds on was rewritten since it was first seen";
 }
 
 } // namespace deltascope::app

@@ -22,14 +22,11 @@ struct SeenChanges {
     /// Versions, by index, whose changes were counted in or against a state over rewritten objects: the records
     /// contradict these counts.
     std::set<std::size_t> miscounted;
-    /// Forms of versions that were rewritten, with what says so.
-    std::map<PlanLink, Error> rewritten;
-    std::optional<Error> rewrittenBase; ///< the external base
 };
 
-/// `told`: of changedSinceSeen(). Plans each version where one of them is Rewritten, as acts do: around it
+/// `told`: of changedSinceSeen(). Plans each version of a run with something that was rewritten, as acts do: around it
 /// where another form, as a mirror holds it, makes up for it.
-SeenChanges seenChanges(const Workbench& bench, const Run& run, std::vector<Error> told);
+SeenChanges seenChanges(const Run& run, std::vector<Error> told);
 
 /// Takes back the counts of a step that is miscounted.
 void forgetCounts(StepView& step);

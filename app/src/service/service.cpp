@@ -27,6 +27,7 @@
 #include "deltascope/engine/device_backend.h"
 #include "deltascope/engine/logs.h"
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/rewritten_parts.h"
 #include "deltascope/engine/trace.h"
 
 #include <atomic>
@@ -147,14 +148,14 @@ public:
                          DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
                          LogReader logs(request.source.logs, m_bench.nowUs);
                          DS_CHECK(readAll(logs, task));
-                         const SeenChanges changes = seenChanges(m_bench, run, changedSinceSeen(m_bench, run));
+                         const SeenChanges changes = seenChanges(run, changedSinceSeen(m_bench, run));
                          const bool isMiscounted = changes.miscounted.contains(at);
                          if (isMiscounted)
                              counts.clear();
                          StepDetailView view = makeStepDetailView(run, *version, *tensors, counts);
                          if (isMiscounted)
                              forgetCounts(view.step);
-                         if (!changes.rewritten.empty() || changes.rewrittenBase)
+                         if (anyRewritten(run))
                              WaysAround(run, changes).show(view.step, at);
                          view.chosen = choiceText(run, *version, request.version);
                          view.step.refs = wordsOf(run, *version, annotations);
@@ -489,8 +490,8 @@ private:
         DS_TRY(const Annotations annotations, annotationsOf(m_bench, run, task));
         LogReader logs(request.logs, m_bench.nowUs);
         DS_CHECK(readAll(logs, task));
-        RunView view = runViewOf(run, seenChanges(m_bench, run, changedSinceSeen(m_bench, run)), annotations, trace,
-                                 logs, ++m_revision, m_bench.nowUs());
+        RunView view = runViewOf(run, seenChanges(run, changedSinceSeen(m_bench, run)), annotations, trace, logs,
+                                 ++m_revision, m_bench.nowUs());
         view.meter = meterOf(*m_bench.stores, view.source);
         return view;
     }

@@ -163,7 +163,7 @@ private:
             tellAgain();
             return {};
         }
-        const SeenChanges changes = seenChanges(m_bench, run, std::move(changed));
+        const SeenChanges changes = seenChanges(run, std::move(changed));
         if (m_depth != Depth::Headers) {
             Result<std::shared_ptr<const HeatView>> heat =
                 m_heat.view(m_bench, run, changes.miscounted, m_revision + 1, task);

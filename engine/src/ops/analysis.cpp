@@ -1,4 +1,5 @@
 #include "deltascope/engine/operations.h"
+#include "deltascope/engine/rewritten_parts.h"
 
 #include "audit/replay_audit.h"
 #include "compare_forms.h"
@@ -194,16 +195,7 @@ std::optional<std::size_t> failsOnRewritten(const PathState& path, const ReplayA
     return failed ? std::optional(*failed - before) : std::nullopt;
 }
 
-/// Whether an object of a plan was rewritten since it was first seen, by the records.
-bool isOverRewritten(const Run& run, const Plan& plan)
-{
-    return (plan.fromExternalBase && run.baseRewritten)
-        || std::any_of(plan.links.begin(), plan.links.end(), [&](const PlanLink& link) {
-               return run.versions[link.version].rewrittenForms.contains(link.form);
-           });
-}
-
-/// Removes the links that stand on such an object.
+/// Removes the links that stand on an object that was rewritten.
 void cutBehindRewritten(const Run& run, Plan& plan)
 {
     std::size_t stands = plan.fromExternalBase && run.baseRewritten ? 0 : 1;
@@ -232,7 +224,7 @@ Result<Learned> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, Heal
 {
     DS_TRY(const WalkMeans means, bench.means());
     Learned learned = Learned::All;
-    if (isOverRewritten(run, stretch.plan)) {
+    if (rewrittenOn(run, stretch.plan)) {
         learned = Learned::Part;
         if (!options.again)
             cutBehindRewritten(run, stretch.plan);
@@ -333,7 +325,7 @@ Result<void> decideEnd(Workbench& bench, Run& run, const std::vector<Stretch>& s
     behind.links = { front.links.back() };
     if (at + 1 < stretches.size() && stretches[at + 1].plan.links.front() == front.links.back())
         behind = stretches[at + 1].plan;
-    if (isOverRewritten(run, front))
+    if (rewrittenOn(run, front))
         return {};
     DS_TRY(const bool decided, decideForms(bench, run, front, behind, task));
     if (decided)
@@ -425,9 +417,8 @@ bool forgetBehindReplaced(Run& run, std::vector<bool>& known)
     return any;
 }
 
-}
-
-Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task)
+/// Replays and compares until nothing is left that a damaged form stood in for.
+Result<void> replayRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task)
 {
     const std::vector<std::string> keys = chainKeys(run);
     const auto range = options.range.value_or(std::pair<std::size_t, std::size_t>(0, run.versions.size()));
@@ -450,6 +441,15 @@ Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& option
             return {};
         pass.again = false; // once more, only what was replayed over damaged forms and can be had another way
     }
+}
+
+}
+
+Result<void> analyzeRun(Workbench& bench, Run& run, const AnalyzeOptions& options, TaskContext& task)
+{
+    DS_CHECK(replayRun(bench, run, options, task));
+    noteRewritten(bench, run); // what was read may be what tells it
+    return {};
 }
 
 Result<bool> judgeChain(Workbench& bench, const Run& run, const Version& version, TaskContext& task)

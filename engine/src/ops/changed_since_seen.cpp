@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 namespace deltascope {
@@ -162,6 +161,20 @@ std::vector<Error> changesIn(Records& records, const Run& run, const std::vector
     return changes;
 }
 
+/// Of the objects of one place that belong together.
+std::optional<Error> firstRewritten(Records& records, const Place& place, const VersionObjects& objects,
+                                    auto& mayDiffer)
+{
+    std::vector<Error> changes;
+    addChanges(records, place, objects, changes, mayDiffer);
+    const auto first = std::find_if(changes.begin(), changes.end(),
+                                    [](const Error& change) { return change.code == Code::Rewritten; });
+    if (first == changes.end())
+        return std::nullopt;
+    first->text = place.prefix() + first->text;
+    return std::move(*first);
+}
+
 }
 
 std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run, const Plan& plan)
@@ -188,61 +201,64 @@ std::vector<Error> changedSinceSeen(const Workbench& bench, const Run& run)
                      [&](const std::string& store) { return filterOfLastSights(*bench.records, store); });
 }
 
-RewrittenParts rewrittenSinceSeen(const Workbench& bench, const Run& run)
-{
-    RewrittenParts found;
-    if (!bench.records)
-        return found;
-    const auto rewrittenIn = [&](const Place& place, const VersionObjects& objects,
-                                 auto& mayDiffer) -> std::optional<Error> {
-        std::vector<Error> changes;
-        addChanges(*bench.records, place, objects, changes, mayDiffer);
-        const auto first = std::find_if(changes.begin(), changes.end(),
-                                        [](const Error& change) { return change.code == Code::Rewritten; });
-        if (first == changes.end())
-            return std::nullopt;
-        first->text = place.prefix() + first->text;
-        return *first;
-    };
-    if (run.base) {
-        auto mayDiffer = filterOfLastSights(*bench.records, run.base->store->uri());
-        found.base = rewrittenIn({ *run.base->store, true }, run.base->objects, mayDiffer);
-    }
-    const Place source { *run.store, false };
-    auto mayDiffer = filterOfLastSights(*bench.records, run.store->uri());
-    for (std::size_t at = 0; at < run.versions.size(); ++at) {
-        for (std::size_t form = 0; form < run.versions[at].forms(); ++form) {
-            if (std::optional<Error> change = rewrittenIn(source, run.versions[at].objectsOf(form), mayDiffer))
-                found.links.emplace(PlanLink { at, form }, std::move(*change));
-        }
-    }
-    return found;
-}
-
 void noteRewritten(const Workbench& bench, Run& run)
 {
-    const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
-    std::vector<std::set<std::size_t>> forms(run.versions.size());
-    for (const auto& [link, change] : rewritten.links)
-        forms[link.version].insert(link.form);
-    bool isOther = run.baseRewritten != rewritten.base.has_value();
-    run.baseRewritten = rewritten.base.has_value();
+    std::vector<std::map<std::size_t, Error>> forms(run.versions.size());
+    std::optional<Error> base;
+    if (bench.records && run.base) {
+        auto mayDiffer = filterOfLastSights(*bench.records, run.base->store->uri());
+        base = firstRewritten(*bench.records, { *run.base->store, true }, run.base->objects, mayDiffer);
+    }
+    if (bench.records) {
+        const Place source { *run.store, false };
+        auto mayDiffer = filterOfLastSights(*bench.records, run.store->uri());
+        for (std::size_t at = 0; at < run.versions.size(); ++at) {
+            for (std::size_t form = 0; form < run.versions[at].forms(); ++form) {
+                const VersionObjects& objects = run.versions[at].objectsOf(form);
+                if (std::optional<Error> change = firstRewritten(*bench.records, source, objects, mayDiffer))
+                    forms[at].emplace(form, std::move(*change));
+            }
+        }
+    }
+    bool isOther = std::exchange(run.baseRewritten, base) != base;
     for (std::size_t i = 0; i < forms.size(); ++i)
         isOther = std::exchange(run.versions[i].rewrittenForms, forms[i]) != forms[i] || isOther;
     if (isOther)
         assess(run);
 }
 
+bool anyRewritten(const Run& run)
+{
+    return run.baseRewritten || std::any_of(run.versions.begin(), run.versions.end(), [](const Version& version) {
+               return !version.rewrittenForms.empty();
+           });
+}
+
+const Error* rewrittenOn(const Run& run, const Plan& plan)
+{
+    for (auto link = plan.links.rbegin(); link != plan.links.rend(); ++link) {
+        const std::map<std::size_t, Error>& rewritten = run.versions[link->version].rewrittenForms;
+        if (const auto found = rewritten.find(link->form); found != rewritten.end())
+            return &found->second;
+    }
+    return plan.fromExternalBase && run.baseRewritten ? &*run.baseRewritten : nullptr;
+}
+
+PlanOptions aroundRewritten(const Run& run)
+{
+    PlanOptions options;
+    for (std::size_t i = 0; i < run.versions.size(); ++i) {
+        for (const auto& [form, change] : run.versions[i].rewrittenForms)
+            options.without.push_back(PlanLink { i, form });
+    }
+    return options;
+}
+
 PlannerAround::PlannerAround(const Run& run, bool acceptRewritten)
     : m_any(run)
 {
-    PlanOptions options;
-    for (std::size_t i = 0; i < run.versions.size() && !acceptRewritten; ++i) {
-        for (const std::size_t form : run.versions[i].rewrittenForms)
-            options.without.push_back(PlanLink { i, form });
-    }
-    if (!options.without.empty())
-        m_around.emplace(run, options);
+    if (!acceptRewritten && anyRewritten(run))
+        m_around.emplace(run, aroundRewritten(run));
 }
 
 Result<Plan> PlannerAround::planFor(const Version& version) const

@@ -18,7 +18,7 @@ Result<bool> deltasReplay(const Workbench& bench, const Run& run, std::size_t fi
 {
     Workbench unheld = withoutRecords(bench);
     Run replayed = run;
-    replayed.baseRewritten = false;
+    replayed.baseRewritten.reset();
     for (Version& version : replayed.versions)
         version.rewrittenForms.clear();
     AnalyzeOptions options;

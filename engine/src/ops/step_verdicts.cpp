@@ -111,8 +111,8 @@ private:
         if (at == 0 || versions[at].kind != VersionKind::Anchor || versions[at - 1].epoch != versions[at].epoch)
             return false;
         for (std::optional<std::size_t> i = at - 1; i; i = basisOf(versions[*i])) {
-            const bool onBase = versions[*i].onExternalBase && m_in.rewritten.base;
-            if (onBase || m_in.rewritten.links.contains(PlanLink { *i, 0 }))
+            const bool onBase = versions[*i].onExternalBase && m_in.run.baseRewritten;
+            if (onBase || versions[*i].rewrittenForms.contains(0))
                 return true;
         }
         return false;

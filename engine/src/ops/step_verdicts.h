@@ -2,7 +2,6 @@
 
 #include "check_objects.h"
 #include "deltascope/engine/operations.h"
-#include "deltascope/engine/rewritten_parts.h"
 
 #include <cstddef>
 #include <vector>
@@ -17,12 +16,11 @@ std::vector<bool> withBases(const Run& run, std::size_t first, std::size_t last)
 
 /// What a verification has found before it judges.
 struct VerdictInputs {
-    const Run& run; ///< assessed, behind the replay if there was one
+    const Run& run; ///< assessed, behind the replay if there was one, with what was rewritten (noteRewritten())
     int level; ///< VerifyOptions::level
     bool onRecord; ///< there are records that objects were compared with
     const std::vector<ObjectFindings>& findings; ///< by index in Run::versions
     const ObjectFindings& ofBase; ///< of the checkpoint outside of the source
-    const RewrittenParts& rewritten; ///< as the records say, also of versions that are not meant
 };
 /// The verdicts on the versions that are meant, in their order; what they build on is meant, too. Roots are left out.
 std::vector<StepVerdict> verdictsOf(const VerdictInputs& inputs, const std::vector<bool>& meant);

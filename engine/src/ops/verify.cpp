@@ -254,8 +254,8 @@ Result<VerifyReport> verifyRun(Workbench& given, Run& run, const VerifyOptions& 
     if (options.level >= 2 && bench.records)
         DS_CHECK(takeRestarts(bench, run, options, findings, beganUs, restarts, task));
 
-    const RewrittenParts rewritten = rewrittenSinceSeen(bench, run);
-    const VerdictInputs inputs { run, options.level, bench.records != nullptr, findings, ofBase, rewritten };
+    noteRewritten(bench, run); // with what was read in the replay, and with restarts
+    const VerdictInputs inputs { run, options.level, bench.records != nullptr, findings, ofBase };
     for (StepVerdict& step : verdictsOf(inputs, below)) {
         if (step.version >= first && step.version <= last) {
             report.steps.push_back(std::move(step));

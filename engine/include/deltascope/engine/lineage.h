@@ -6,9 +6,9 @@
 #include "deltascope/engine/layout.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -207,9 +207,9 @@ struct Version {
     bool driftAlarm = false;
     bool farFromReplay = false; ///< a complete state that is that far, proven or not
     bool formsDiffer = false; ///< one of its other forms leads to other bits, and nothing tells which are right
-    /// Its forms that were rewritten since they were first seen, by the records (noteRewritten()): of these, the record
-    /// tells what is right.
-    std::set<std::size_t> rewrittenForms;
+    /// Its forms that were rewritten since they were first seen, by the records (noteRewritten()), each with its first
+    /// such object: of these, the record tells what is right.
+    std::map<std::size_t, Error> rewrittenForms;
     /// It, or a version before it and no complete anchor since, has suspect tensors. Says nothing of its bytes.
     bool suspect = false;
     /// Why it cannot be rebuilt, for a reason of its own or of something that it builds on; nothing if it can.
@@ -305,7 +305,8 @@ struct Run {
     std::shared_ptr<const ObjectStore> store;
     std::shared_ptr<const Layout> layout;
     std::optional<ExternalBase> base;
-    bool baseRewritten = false; ///< the base was rewritten since it was first seen, by the records (noteRewritten())
+    /// The base was rewritten since it was first seen, by the records (noteRewritten()). Without a step.
+    std::optional<Error> baseRewritten;
     std::vector<std::string> mirrors; ///< addresses of the stores that are read beside the source
     /// What is known of the source as a whole: what mirrors are good for, linked folders, other runs that lie there.
     /// Among the problems, too, however often the run is assessed.

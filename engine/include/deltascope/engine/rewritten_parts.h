@@ -3,23 +3,23 @@
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/plan.h"
 
-#include <map>
 #include <optional>
 
 namespace deltascope {
 
-/// What was rewritten since it was first seen: plans with such a link, or on such a base, are refused until that is
-/// accepted.
-struct RewrittenParts {
-    std::map<PlanLink, Error> links; ///< the first object of each, with its step
-    std::optional<Error> base; ///< without a step
-};
-
-/// Of all versions of a run and of its external base, by the records; reads nothing of the objects.
-RewrittenParts rewrittenSinceSeen(const Workbench& bench, const Run& run);
-
-/// Fills in Version::rewrittenForms and Run::baseRewritten. Assesses the run if that changes something.
+/// Fills in Version::rewrittenForms and Run::baseRewritten, by the records; reads nothing of the objects. Assesses the
+/// run if that changes something. openRun(), analyzeRun() and verifyRun() do it.
 void noteRewritten(const Workbench& bench, Run& run);
+
+/// Whether an object of a run or its base was rewritten.
+bool anyRewritten(const Run& run);
+
+/// What says that an object of a plan was rewritten: of its last such link, else of the base; null: none was. Plans
+/// with such an object are refused until that is accepted.
+const Error* rewrittenOn(const Run& run, const Plan& plan);
+
+/// Plans that use no form that was rewritten.
+PlanOptions aroundRewritten(const Run& run);
 
 /// Plans around forms that were rewritten since they were first seen (Version::rewrittenForms). Where no way leads
 /// around them, the plan leads over them, and reading it reports them.
