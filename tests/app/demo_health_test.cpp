@@ -1,9 +1,9 @@
 #include "audit/value_history.h"
 #include "deltascope/engine/safetensors.h"
 #include "demo/demo_model.h"
+#include "support/slice.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <gtest/gtest.h>
 
 // The demo trains as a sound run does: in no step of it may a value be suspect, nor where its learning rate drops.
@@ -66,9 +66,7 @@ private:
 
 TEST(DemoHealth, NothingIsSuspectInASoundRun)
 {
-    const char* slice = std::getenv("DELTASCOPE_SLICE");
-    const bool whole = slice && std::string_view(slice) == "all";
-    const int steps = whole ? 2000 : RateDrops + 15;
+    const int steps = test::isWholeSweep() ? 2000 : RateDrops + 15;
     DemoModel model(1);
     Watched watched(model.file());
     for (int step = 1; step <= steps; ++step) {

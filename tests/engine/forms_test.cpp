@@ -1,9 +1,9 @@
 #include "run_steps.h"
 #include "support/sanitizer.h"
+#include "support/slice.h"
 #include "ways_run.h"
 
 #include <cmath>
-#include <cstdlib>
 
 // Versions that can be had in many ways (WaysRun): each way leads to the same bits, and what is damaged or lost costs
 // exactly the steps that no other way leads to.
@@ -13,17 +13,10 @@ namespace {
 
 using namespace layout_test;
 
-/// Of a sweep, what is tried: all with `--long`, else each `stride`th, another one each day.
+/// Each trial opens a run of 1,000 versions.
 std::vector<std::size_t> chosen(std::size_t count, std::size_t stride)
 {
-    stride *= test::UnderSanitizer ? 4 : 1; // each trial opens a run of 1,000 versions
-    const char* slice = std::getenv("DELTASCOPE_SLICE");
-    const bool all = slice && std::string_view(slice) == "all";
-    const std::size_t first = all || !slice ? 0 : std::strtoul(slice, nullptr, 10) % stride;
-    std::vector<std::size_t> places;
-    for (std::size_t i = all ? 0 : first; i < count; i += all ? 1 : stride)
-        places.push_back(i);
-    return places;
+    return test::chosenTrials(count, stride * (test::UnderSanitizer ? 4 : 1));
 }
 
 std::set<std::int64_t> reachable(const Run& run, const PlanOptions& options = {})
