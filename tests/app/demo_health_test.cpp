@@ -1,6 +1,7 @@
 #include "audit/value_history.h"
 #include "deltascope/engine/safetensors.h"
 #include "demo/demo_model.h"
+#include "support/sanitizer.h"
 #include "support/slice.h"
 
 #include <cmath>
@@ -66,7 +67,7 @@ private:
 
 TEST(DemoHealth, NothingIsSuspectInASoundRun)
 {
-    const int steps = test::isWholeSweep() ? 2000 : RateDrops + 15;
+    const int steps = test::isWholeSweep() ? 2000 : test::UnderSanitizer ? 20 : RateDrops + 15;
     DemoModel model(1);
     Watched watched(model.file());
     for (int step = 1; step <= steps; ++step) {

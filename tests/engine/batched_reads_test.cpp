@@ -3,7 +3,7 @@
 #include "session.h"
 #include "store/cache/caching_store.h"
 #include "support/counting_store.h"
-#include "support/sanitizer.h"
+#include "support/slice.h"
 
 #include "deltascope/engine/forwarding_store.h"
 
@@ -177,13 +177,13 @@ TEST(BatchedReadsOfManyVersions, TheirHeadersAreOneBatch)
 TEST(BatchedReadsOfManyVersions, AKnownRunIsListedOnceAndReadNoMore)
 {
     constexpr std::uint64_t PageKeys = 4096; // of ListRequest
-    constexpr std::uint64_t Versions = test::UnderSanitizer ? PageKeys + 100 : 10'000;
+    const std::uint64_t versions = test::isWholeSweep() ? 10'000 : PageKeys + 100;
     const auto stored = std::make_shared<MemoryStore>();
     const std::string checkpoint = safetensorsFile({ { tensor("weight"), std::string(16, 'x') } });
     const auto put = [&](std::uint64_t step) {
         return putText(*stored, fmt::format("checkpoint-{}/model.safetensors", step), checkpoint).has_value();
     };
-    for (std::uint64_t step = 1; step <= Versions; ++step)
+    for (std::uint64_t step = 1; step <= versions; ++step)
         ASSERT_TRUE(put(step));
     Session session;
     session.openCatalog();
@@ -192,16 +192,16 @@ TEST(BatchedReadsOfManyVersions, AKnownRunIsListedOnceAndReadNoMore)
     const Remote again(stored); // another start of the program
     const auto known = session.open(again.cached);
     ASSERT_TRUE(known) << known.error().text;
-    EXPECT_EQ(known->versions.size(), Versions);
-    EXPECT_LE(again.counted->lists(), Versions / PageKeys + 1);
+    EXPECT_EQ(known->versions.size(), versions);
+    EXPECT_LE(again.counted->lists(), versions / PageKeys + 1);
     EXPECT_EQ(again.counted->reads().size(), 0U);
     EXPECT_EQ(again.counted->stats(), 0U);
 
-    ASSERT_TRUE(put(Versions + 1));
+    ASSERT_TRUE(put(versions + 1));
     again.counted->clear();
     const auto grown = session.open(again.cached);
     ASSERT_TRUE(grown) << grown.error().text;
-    EXPECT_EQ(grown->versions.size(), Versions + 1);
+    EXPECT_EQ(grown->versions.size(), versions + 1);
     EXPECT_LE(again.counted->reads().size(), 1U);
 }
 

@@ -16,7 +16,7 @@ using namespace layout_test;
 /// Each trial opens a run of 1,000 versions.
 std::vector<std::size_t> chosen(std::size_t count, std::size_t stride)
 {
-    return test::chosenTrials(count, stride * (test::UnderSanitizer ? 4 : 1));
+    return test::chosenTrials(count, stride * (test::UnderSanitizer ? 12 : 1));
 }
 
 std::set<std::int64_t> reachable(const Run& run, const PlanOptions& options = {})

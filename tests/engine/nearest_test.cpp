@@ -1,5 +1,7 @@
 #include "deltascope/base/nearest.h"
 
+#include "support/sanitizer.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,9 +49,10 @@ TEST(NearestWords, TakeABoundedAmountOfWork)
 {
     const std::string start = "model.language_model.layers.self_attention.experts.";
     Words names;
-    for (int i = 0; i < 100'000; ++i)
+    constexpr int Names = test::UnderSanitizer ? 10'000 : 100'000;
+    for (int i = 0; i < Names; ++i)
         names.push_back(fmt::format("{}{}.gate_up_projection.weight", start, i));
-    EXPECT_EQ(near(start + "99999.gate_up_porjection.weight", names), Words { names.back() });
+    EXPECT_EQ(near(fmt::format("{}{}.gate_up_porjection.weight", start, Names - 1), names), Words { names.back() });
     EXPECT_EQ(near("*" + start + "*.gate_up_projection.wieght", names).size(), 3U);
 }
 

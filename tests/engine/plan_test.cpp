@@ -1,6 +1,8 @@
 #include "deltascope/engine/plan.h"
 
 #include "golden_copy.h"
+#include "support/sanitizer.h"
+#include "support/slice.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -91,16 +93,18 @@ TEST_P(LossOfAnObject, CostsAsManyVersionsAsWereForetold)
     }
     std::uint64_t most = 0;
     std::set<std::string> unread;
+    const std::vector<std::size_t> trials = test::chosenTrials(foretold.size(), test::UnderSanitizer ? 8 : 4);
+    std::size_t at = 0;
     for (const auto& [key, count] : foretold) {
         EXPECT_EQ(keys.erase(key), 1U) << key;
         most = std::max(most, count);
         const std::string file = key.substr(key.rfind('/') + 1);
-        if (!c.unread.contains(file)) {
-            EXPECT_EQ(count, lostWithout(c.golden, key, rebuilt)) << key;
-            continue;
+        const bool isUnread = c.unread.contains(file);
+        if (isUnread)
+            unread.insert(file);
+        if (std::binary_search(trials.begin(), trials.end(), at++)) {
+            EXPECT_EQ(lostWithout(c.golden, key, rebuilt), isUnread ? 0 : count) << key;
         }
-        unread.insert(file);
-        EXPECT_EQ(lostWithout(c.golden, key, rebuilt), 0U) << key;
     }
     EXPECT_TRUE(keys.empty()) << "no count for " << *keys.begin();
     EXPECT_EQ(most, c.most);
