@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lets libFuzzer search for inputs that break a parser, five seconds a slice, beginning with its seeds.
+"""Lets libFuzzer search for inputs that break a parser, beginning with its seeds: two seconds of one slice, five of each of all.
 
 usage: search.py PROGRAM SEEDS...
 
@@ -12,10 +12,10 @@ import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from sweep import Sweep  # noqa: E402 # pylint: disable=wrong-import-position
+from sweep import CHOICE, Sweep  # noqa: E402 # pylint: disable=wrong-import-position
 
 SLICES = 12
-SECONDS = 5
+SECONDS = 5 if CHOICE == "all" else 2
 
 
 def search(program, seeds, number):
