@@ -3,6 +3,7 @@
 #include "deltascope/app/view/json.h"
 
 #include "alert_run.h"
+#include "support/sanitizer.h"
 #include "support/times.h"
 
 #include <fstream>
@@ -359,7 +360,7 @@ TEST_F(Alerting, ABacktestTakesReplicasFromTheirSpans)
 
 TEST_F(Alerting, ABacktestOfALongSoundRunFindsNothing)
 {
-    const AlertRun run(3'000);
+    const AlertRun run(test::UnderSanitizer ? 500 : 3'000);
     for (const AlertRuleView& rule : m_engine.list("").rules)
         EXPECT_TRUE(m_engine.backtest(run.snapshot(), rule.id)->fired.empty()) << rule.id;
 }
