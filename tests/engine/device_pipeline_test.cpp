@@ -223,8 +223,9 @@ void failCalls(std::size_t stride, const std::function<void(const std::shared_pt
                 for (const std::size_t other : test::chosenTrials(test::counts().calls, stride))
                     trials.push_back(other + 1);
             }
-            EXPECT_LE(notices, call == 0 ? 0U : 1U);
-            EXPECT_GE(notices, call == 0 || plan.failWith == cuda::OutOfMemory ? 0U : 1U);
+            const bool hasFailed = !test::counts().failed.empty(); // threads may make fewer calls this time
+            EXPECT_LE(notices, hasFailed ? 1U : 0U);
+            EXPECT_GE(notices, hasFailed && plan.failWith != cuda::OutOfMemory ? 1U : 0U);
             failed += notices;
         }
         EXPECT_EQ(test::counts().buffers, before.buffers);
@@ -523,6 +524,7 @@ TEST_P(DevicePipeline, ADeviceThatFailsOnTheWayChangesNothing)
     LargeModel expected(GetParam(), "scalar");
     expected.publishAll(1, 2);
     const auto objects = expected.objects();
+    std::size_t failures = 0;
     const auto publishFailing = [&](std::uint64_t call) -> std::uint64_t {
         test::FakeDriverPlan plan;
         plan.failAtCall = call; // 0: none, and the calls are counted
@@ -534,13 +536,17 @@ TEST_P(DevicePipeline, ADeviceThatFailsOnTheWayChangesNothing)
         model.publishAll(1, 2);
         EXPECT_TRUE(model.objects() == objects) << call;
         EXPECT_EQ(*model.rootOfStep(2), model.rootOfCheckpoint(2)) << call;
-        EXPECT_EQ(model.device->notices().size(), call == 0 ? 0U : 1U) << call;
+        // Threads share the work in another way each time, so that the last calls may not be made again.
+        const bool hasFailed = !test::counts().failed.empty();
+        EXPECT_EQ(model.device->notices().size(), hasFailed ? 1U : 0U) << call;
+        failures += hasFailed ? 1 : 0;
         return test::counts().calls;
     };
     const auto calls = static_cast<std::size_t>(publishFailing(0));
     ASSERT_GT(calls, 100U);
     for (const std::size_t call : test::chosenTrials(calls, calls / 3))
         publishFailing(call + 1);
+    EXPECT_GT(failures, 0U);
 }
 
 } // namespace
