@@ -516,7 +516,7 @@ TEST_P(DevicePipeline, VerifiesWithTheWordsOfTheProcessor)
     }
 }
 
-/// Whichever call of the driver fails, the objects are the same. A slice tries three of them.
+/// Whichever call of the driver fails, the objects are the same. A slice tries three of them, two under TSan.
 TEST_P(DevicePipeline, ADeviceThatFailsOnTheWayChangesNothing)
 {
     if (test::isRealDevice())
@@ -544,7 +544,7 @@ TEST_P(DevicePipeline, ADeviceThatFailsOnTheWayChangesNothing)
     };
     const auto calls = static_cast<std::size_t>(publishFailing(0));
     ASSERT_GT(calls, 100U);
-    for (const std::size_t call : test::chosenTrials(calls, calls / 3))
+    for (const std::size_t call : test::chosenTrials(calls, calls / (test::UnderThreadSanitizer ? 2 : 3)))
         publishFailing(call + 1);
     EXPECT_GT(failures, 0U);
 }
