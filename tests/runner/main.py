@@ -3,8 +3,9 @@
 
 usage: main.py [--long] [--began SECONDS]
 
---long also runs what is too long for each change: sweeps whole, the window under sanitizers, transformers. Without it each sweep
-runs one slice, which DELTASCOPE_SLICE chooses (tests/support/sweep.py). SECONDS: when the run began, by `date +%s`.
+--long also runs what is too long for each change: sweeps whole, both sanitizers, the window under one, transformers. Without it each
+sweep runs one slice, which DELTASCOPE_SLICE chooses (tests/support/sweep.py), and the unit tests run under ASan in even slices and
+under TSan in odd ones. SECONDS: when the run began, by `date +%s`.
 """
 
 import argparse
@@ -26,9 +27,15 @@ PROGRAMS = ROOT / "tests" / "peers" / "stores" / "programs.py"
 SERVERS = ["versitygw", "local_cas_server"]
 LONG_SERVERS = ["minio", "moto"]
 JOBS = 2 * (os.cpu_count() or 1)  # of tests: more than half of their time is waiting
-SANITIZED = ["asan", "tsan"]
-# Suites with one thread have no races; they take a seventh of the time of all. Threads of a device have suites of their own.
-ONE_THREAD = "(Backend|DiffApply|DiffMoments|ElementCounts)Conformance|StatisticsOf"
+# Suites with one thread have no races; they take a fifth of the time of all. Threads of a device have suites of their own.
+ONE_THREAD = (
+    "(Backend|DiffApply|DiffMoments|ElementCounts)Conformance|StatisticsOf|BlockBatches|Device(Find|ModuleTest|Verify)|DcpStream"
+    "|JsonLimits|Pickle|ReadChunks"
+)
+SANITIZED = {
+    "asan": ["--label-regex", "unit|fuzz"],
+    "tsan": ["--label-regex", "unit", "--exclude-regex", ONE_THREAD],
+}
 FILES_ALONE = """cmake --preset clang -DDELTASCOPE_WITH_WEB=OFF > build/clang.log &&
     exec python3 -B tests/architecture/compile_alone.py build/clang"""
 
@@ -51,7 +58,8 @@ class TestRun:
     def __init__(self, arguments):
         self.long = arguments.long
         self.ledger = Ledger(arguments.began)
-        os.environ["DELTASCOPE_SLICE"] = "all" if self.long else os.environ.get("DELTASCOPE_SLICE", today())
+        chosen = os.environ["DELTASCOPE_SLICE"] = "all" if self.long else os.environ.get("DELTASCOPE_SLICE", today())
+        self.sanitizers = list(SANITIZED) if chosen == "all" else [list(SANITIZED)[int(chosen) % len(SANITIZED)]]
         servers = SERVERS + (LONG_SERVERS if self.long else [])
         self.servers = Beside([sys.executable, "-B", PROGRAMS, *servers], ROOT / "build" / "servers.log")
 
@@ -103,12 +111,11 @@ class TestRun:
         self.check("form of the code", ["sh", "-c", SOURCES])
         self.build("release", "-DDELTASCOPE_WITH_TESTS=ON", "-DDELTASCOPE_WERROR=ON")
         self.test("release", "--label-exclude", "stores")
-        self.build("asan")
-        self.test("asan", "--label-regex", "unit|fuzz")
+        for preset in self.sanitizers:
+            self.build(preset)
+            self.test(preset, *SANITIZED[preset])
         self.wait_for_servers()
         self.test("release", "--label-regex", "stores", name="stores")
-        self.build("tsan")
-        self.test("tsan", "--label-regex", "unit", "--exclude-regex", ONE_THREAD)
         self.check("files alone", ["sh", "-c", FILES_ALONE])
         if self.long:
             self.build("tsan", targets=["deltascope_desktop_tests"])
