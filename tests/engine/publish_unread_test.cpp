@@ -144,7 +144,8 @@ TEST(PublishUnread, FoldersOfOtherTrainersArePublished)
     EXPECT_EQ(p.published, (Names { "exports/global_step_10", "exports/global_step_20" }));
     EXPECT_EQ(p.rootOfStep(2).value_or("none"), p.rootOfCheckpoint(20));
     EXPECT_TRUE(p.said.empty());
-    EXPECT_TRUE(p.follow()); // nothing is published twice
+    const Result<void> second = p.follow();
+    EXPECT_TRUE(second) << second.error().text; // nothing is published twice
     EXPECT_EQ(p.published.size(), 2U);
 }
 
@@ -204,8 +205,10 @@ TEST(PublishUnread, WhatIsStillBeingWrittenIsNotJudged)
         for (const std::string& name : names)
             p.said.emplace_back(name, why);
     };
-    EXPECT_TRUE(publishWatched(p.bench, grow, *publisher, options, p.task));
-    EXPECT_TRUE(p.said.empty()) << p.said.front().second;
+    EXPECT_EQ(errorOf(publishWatched(p.bench, grow, *publisher, options, p.task)).code, Code::Fork);
+    ASSERT_EQ(p.names(), Names { "checkpoint-1" });
+    EXPECT_EQ(p.saidOf("checkpoint-1").find("not published: it came after checkpoint-2 was published"), 0U)
+        << "it is no adapter any more: " << p.saidOf("checkpoint-1");
 }
 
 } // namespace

@@ -174,6 +174,53 @@ TEST(PublishWatched, AFolderThatStaysEmptyEndsAnActThatDoesNotWait)
     EXPECT_TRUE(told.waits.empty());
 }
 
+TEST(PublishWatched, ACheckpointThatCameBehindThePublishedOnesIsNamed)
+{
+    for (const bool isNew : { true, false }) {
+        SCOPED_TRACE(isNew);
+        Publishing p;
+        p.drop(2);
+        p.drop(30);
+        Told told;
+        ASSERT_TRUE(follow(p, p.checkpoints, told));
+        p.drop(5);
+        const auto put = p.run->list({ "deltas/", {}, 10 }, p.task);
+        ASSERT_TRUE(put);
+        const std::int64_t publishedUs = put->objects.back().modifiedUs;
+        ASSERT_TRUE(p.checkpoints->setModified(Publishing::keyOf(5), publishedUs + (isNew ? 1 : -1) * test::Second));
+        for (int start = 0; start < 2; ++start) {
+            Told again;
+            const Result<void> outcome = follow(p, p.checkpoints, again);
+            EXPECT_EQ(outcome.has_value(), !isNew) << "what lay there then was seen then";
+            EXPECT_EQ(again.skipped, isNew ? Names { "checkpoint-5" } : Names {});
+            EXPECT_TRUE(again.origins.empty());
+        }
+        p.drop(31);
+        Told next;
+        EXPECT_EQ(follow(p, p.checkpoints, next).has_value(), !isNew);
+        EXPECT_EQ(next.origins, Names { "checkpoint-31" });
+    }
+}
+
+TEST(PublishWatched, ACheckpointThatComesBehindOnesThatAreBeingPublishedIsNamed)
+{
+    Publishing p;
+    p.drop(10);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    bool dropped = false;
+    hooked->onRead = [&](std::string_view, std::uint64_t) {
+        if (!std::exchange(dropped, true)) {
+            p.drop(4);
+            p.drop(11);
+        }
+    };
+    Told told;
+    const Error error = errorOf(follow(p, hooked, told));
+    EXPECT_EQ(error.code, Code::Fork) << error.text;
+    EXPECT_EQ(told.origins, (Names { "checkpoint-10", "checkpoint-11" }));
+    EXPECT_EQ(told.skipped, Names { "checkpoint-4" });
+}
+
 TEST(PublishWatched, ACheckpointThatIsWrittenAgainIsPublishedWhenItIsQuiet)
 {
     Publishing p;

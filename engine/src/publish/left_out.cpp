@@ -7,7 +7,26 @@ namespace deltascope {
 
 namespace {
 
+constexpr std::string_view PassedOver = ": passed over, ";
+constexpr std::string_view Between = ", "; ///< names
+
 std::string beginOf(const std::string& label) { return label + " is not published: "; }
+
+/// The names of a note on checkpoints that were passed over; none of another note.
+std::set<std::string> passedOverIn(std::string_view note)
+{
+    std::set<std::string> names;
+    const std::size_t end = note.find(PassedOver);
+    if (end == std::string_view::npos)
+        return names;
+    for (note = note.substr(0, end);;) {
+        const std::size_t next = note.find(Between);
+        names.emplace(note.substr(0, next));
+        if (next == std::string_view::npos)
+            return names;
+        note.remove_prefix(next + Between.size());
+    }
+}
 
 }
 
@@ -19,11 +38,20 @@ Span leftOutSpan(const std::string& label, const Error& error, int epoch, std::i
              0,     fmt::format("{}{}: {}", beginOf(label), word(error.code), error.text) };
 }
 
+std::string passedOverNote(const std::vector<std::string>& labels, const std::string& why)
+{
+    return fmt::format("{}{}{}", fmt::join(labels, Between), PassedOver, why);
+}
+
 LeftOut::LeftOut(const Trace& trace, int epoch)
 {
     for (auto span = trace.spans.rbegin(); span != trace.spans.rend(); ++span) {
-        if (span->phase == Span::LeftOut && span->epoch == epoch)
+        if (span->epoch != epoch)
+            continue;
+        if (span->phase == Span::LeftOut)
             m_notes.push_back(span->note);
+        else if (span->isNote())
+            m_passedOver.merge(passedOverIn(span->note));
     }
 }
 

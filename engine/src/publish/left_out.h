@@ -3,6 +3,7 @@
 #include "deltascope/engine/trace.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,16 +13,21 @@ namespace deltascope {
 /// know. `error.text` says why.
 Span leftOutSpan(const std::string& label, const Error& error, int epoch, std::int64_t nowUs);
 
-/// Those spans of an epoch by what they begin with, the newest of each checkpoint.
+/// The text of a note on checkpoints that are not published because a newer one holds their changes.
+std::string passedOverNote(const std::vector<std::string>& labels, const std::string& why);
+
+/// Those spans and notes of an epoch, the newest of each checkpoint.
 class LeftOut {
 public:
     LeftOut(const Trace& trace, int epoch);
 
     /// Why a checkpoint was left out; nothing if no publisher said so. Its code and its text.
     std::optional<Error> find(const std::string& label) const;
+    bool isPassedOver(const std::string& label) const { return m_passedOver.contains(label); }
 
 private:
     std::vector<std::string> m_notes; ///< newest first
+    std::set<std::string> m_passedOver;
 };
 
 } // namespace deltascope

@@ -62,7 +62,8 @@ public:
             }
             m_suspectSinceUs.reset();
             if (!std::exchange(m_isBegun, true))
-                DS_CHECK(nameLeftOut(task));
+                DS_CHECK(namePast(task));
+            nameBehind();
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
             if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
                 return fail(
@@ -134,9 +135,9 @@ private:
             m_options.onSkipped({ name }, why);
     }
 
-    /// Names what an act before this one left out, as far as it lies there and newer ones are published: this one will
-    /// not look at it again.
-    Result<void> nameLeftOut(TaskContext& task)
+    /// Names what an act before this one left out or did not see, as far as it lies there and newer ones are published:
+    /// this one will not look at it again.
+    Result<void> namePast(TaskContext& task)
     {
         const std::map<std::string, std::int64_t> numbered = m_queue.numbered();
         std::vector<std::string> names;
@@ -146,8 +147,15 @@ private:
         }
         if (names.empty())
             return {};
-        DS_TRY(const auto leftOut, m_publisher.leftOut(names, task));
-        for (const auto& [name, why] : leftOut) {
+        DS_TRY(const PastCheckpoints past, m_publisher.pastOf(names, task));
+        for (const std::string& name : names) {
+            const Version* const version = m_queue.find(name);
+            // What lay there when the newest version was put was seen then, whatever is left of the notes on that.
+            const bool isOld = !version || version->objects.publishedUs() <= m_publisher.publishedUs();
+            if (isOld || !past.unknown.contains(name))
+                m_done.insert(name);
+        }
+        for (const auto& [name, why] : past.leftOut) {
             Failed& failed = m_failed[name];
             failed = { numbered.at(name), {}, why };
             failed.error.action =
@@ -156,6 +164,24 @@ private:
                 m_options.onSkipped({ name }, fmt::format("not published, and left out before: {}", why.text));
         }
         return {};
+    }
+
+    /// Names checkpoints that came when ones with a higher number were published already.
+    void nameBehind()
+    {
+        for (const auto& [name, number] : m_queue.numbered()) {
+            if (number >= m_last || m_failed.contains(name) || !m_queue.find(name) || !m_done.insert(name).second)
+                continue;
+            Error error {
+                Code::Fork,
+                fmt::format("it came after {} was published, which has a higher number", m_publisher.headOrigin()),
+                name, number,
+                "Remove it if nobody misses it. If its run begins again, pass --new-epoch once, or publish it "
+                "into another folder"
+            };
+            sayLeftOut(name, error, "not published: " + error.text);
+            m_failed[name] = { number, {}, std::move(error) };
+        }
     }
 
     /// Takes out of `look` what is not published as it lies there, and says so.
@@ -277,9 +303,11 @@ private:
         if (names.empty())
             return;
         m_done.insert(names.begin(), names.end());
-        say(names,
-            fmt::format("passed over, publishing takes longer than training; {} holds their changes too",
-                        checkpointLabel(chosen)));
+        const std::string why =
+            fmt::format("publishing takes longer than training; {} holds their changes too", checkpointLabel(chosen));
+        m_publisher.passOver(names, why);
+        if (m_options.onSkipped)
+            m_options.onSkipped(names, "passed over, " + why);
     }
 
     Result<PublishedVersion> publishChosen(const Version& chosen, TaskContext& task)

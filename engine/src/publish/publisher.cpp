@@ -358,6 +358,8 @@ std::optional<std::int64_t> Publisher::headStep() const noexcept
 
 const std::string& Publisher::headOrigin() const noexcept { return m_session->head.origin; }
 
+std::int64_t Publisher::publishedUs() const noexcept { return m_session->head.publishedUs; }
+
 Result<PublishedVersion> Publisher::publish(const State* from, const State& to, const std::string& origin,
                                             TaskContext& task)
 {
@@ -430,18 +432,25 @@ void Publisher::leaveOut(const std::string& origin, const Error& why)
     m_session->spans.flush();
 }
 
-Result<std::map<std::string, Error>> Publisher::leftOut(const std::vector<std::string>& origins,
-                                                        TaskContext& task) const
+void Publisher::passOver(const std::vector<std::string>& origins, const std::string& why)
 {
-    std::map<std::string, Error> known;
+    note(headStep().value_or(-1), passedOverNote(origins, why));
+}
+
+Result<PastCheckpoints> Publisher::pastOf(const std::vector<std::string>& origins, TaskContext& task) const
+{
+    PastCheckpoints past;
     DS_TRY(const Trace trace, TraceReader().read(*m_session->store, task));
     const LeftOut leftOut(trace, m_session->head.epoch);
     for (const std::string& origin : origins) {
-        std::optional<Error> why = leftOut.find(origin);
-        if (why && !m_session->head.origins.contains(origin))
-            known.emplace(origin, std::move(*why));
+        if (m_session->head.origins.contains(origin))
+            continue;
+        if (std::optional<Error> why = leftOut.find(origin))
+            past.leftOut.emplace(origin, std::move(*why));
+        else if (!leftOut.isPassedOver(origin))
+            past.unknown.insert(origin);
     }
-    return known;
+    return past;
 }
 
 } // namespace deltascope

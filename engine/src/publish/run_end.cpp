@@ -27,6 +27,7 @@ RunEnd endBehind(const Run& run, const Version& newest)
     RunEnd end;
     end.step = newest.step();
     end.identity = newest.objects.identity();
+    end.publishedUs = newest.objects.publishedUs();
     if (newest.summary) {
         end.root = newest.summary->root;
         end.base = newest.summary->baseRoot;

@@ -20,6 +20,7 @@ struct RunEnd {
     bool beginsEpoch = false; ///< behind an earlier one
     std::string origin; ///< of the newest version
     std::set<std::string> origins; ///< of all versions of the epoch
+    std::int64_t publishedUs = 0; ///< of the newest version, by its store
     std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
     std::uint64_t deltaBytes = 0; ///< since the anchor
     std::string runId;

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,12 @@ struct NamedState {
 /// (fact::Base, fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by
 /// bit patterns. Memory: one block per side and thread and the tensors' names, whatever the size of the model. One
 /// thread at a time.
+/// Checkpoints that may have been published, as the versions of an epoch and what lies beside the run tell.
+struct PastCheckpoints {
+    std::map<std::string, Error> leftOut; ///< and why; not those that were published since
+    std::set<std::string> unknown; ///< of which nothing tells
+};
+
 class Publisher {
 public:
     /// Opens the run, or an empty store, and removes what dead publishers left half-written in it. `base`: the external
@@ -104,9 +111,12 @@ public:
     void note(std::int64_t step, const std::string& text);
     /// Writes beside the run that a checkpoint is not published, and why.
     void leaveOut(const std::string& origin, const Error& why);
-    /// Which of these are left out, as publishers of this epoch wrote it beside the run, and why. Not those that were
-    /// published since. Errors: those of listing the run.
-    Result<std::map<std::string, Error>> leftOut(const std::vector<std::string>& origins, TaskContext& task) const;
+    /// Tells that checkpoints are not published because a newer one holds their changes.
+    void passOver(const std::vector<std::string>& origins, const std::string& why);
+    /// What publishers of this epoch did with these. Errors: those of listing the run.
+    Result<PastCheckpoints> pastOf(const std::vector<std::string>& origins, TaskContext& task) const;
+    /// When the newest version was put, by its store; 0: nothing was published when this was opened.
+    std::int64_t publishedUs() const noexcept;
 
 private:
     struct Session;
@@ -134,13 +144,13 @@ struct FollowOptions {
 
 /// Publishes the checkpoints (`checkpoint-N/`) that a trainer drops into a folder, in order. Those that lie there at
 /// the beginning are all published; later, if several are complete at once because publishing takes longer than
-/// training, only the newest is. A checkpoint that is not complete when one behind it is published is left out, too.
-/// Where all that it knows is gone from the folder, it waits for the next one. Never writes into `checkpoints`, so it
-/// cannot block the trainer. Ends with Canceled, or as `once` says. Errors: those of Publisher::publish that neither
-/// waiting nor another checkpoint mends; with `once`, ListSuspect of a folder that stays empty, and after all that can be
-/// published, the reason for which the first checkpoint was left out (SuspectValues, Rewritten, Unfinished …), Layout
-/// for a checkpoint-N folder that was complete and not understood (an adapter, pickles), or for any folder with weights
-/// where no checkpoint is.
+/// training, only the newest is. A checkpoint that is not complete when one behind it is published is left out, too,
+/// and so is one that comes then (Fork). Where all that it knows is gone from the folder, it waits for the next one.
+/// Never writes into `checkpoints`, so it cannot block the trainer. Ends with Canceled, or as `once` says. Errors:
+/// those of Publisher::publish that neither waiting nor another checkpoint mends; with `once`, ListSuspect of a folder
+/// that stays empty, and after all that can be published, the reason for which the first checkpoint was left out
+/// (SuspectValues, Rewritten, Unfinished …), Layout for a checkpoint-N folder that was complete and not understood (an
+/// adapter, pickles), or for any folder with weights where no checkpoint is.
 Result<void> publishWatched(Workbench& bench, std::shared_ptr<ObjectStore> checkpoints, Publisher& publisher,
                             const FollowOptions& options, TaskContext& task);
 
