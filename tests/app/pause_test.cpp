@@ -80,6 +80,25 @@ TEST_F(Pausing, TheSlowestEngineCounts)
     EXPECT_TRUE(stepOf(pauses(), 0, 3).pauseIsLogged);
 }
 
+TEST_F(Pausing, AllPausesOfAnEngineForAStepCountTogether)
+{
+    m_trace.spans = { pause("r0", 2, Begin, 2 * Second), pause("r1", 2, Begin, Second),
+                      pause("r1", 2, Begin + 5 * Second, Second), pause("r1", 2, Begin + 5 * Second, Second),
+                      pause("r1", 2, Begin + 6 * Second, 2 * Second) };
+    EXPECT_EQ(stepOf(pauses(), 0, 2).pauseMs, 3000) << "of r1, whose last ones overlap";
+}
+
+TEST_F(Pausing, TimesThatCannotBeThoseOfAPauseTellNothing)
+{
+    m_trace.spans = { undated(1, Begin), pause("r0", 2, Begin, 31 * 24 * Hour), pause("r0", 3, Begin * 9, Second) };
+    for (const std::int64_t step : { 1, 2, 3 })
+        EXPECT_FALSE(stepOf(pauses(), 0, step).pauseMs) << step;
+    m_logged = m_trace.spans;
+    m_trace.spans = { undated(1, 2 * Second) };
+    EXPECT_EQ(stepOf(pauses(), 0, 1).pauseMs, 2000);
+    EXPECT_FALSE(stepOf(pauses(), 0, 2).pauseMs);
+}
+
 TEST_F(Pausing, SpansOfAnActorWinOverItsLog)
 {
     m_trace.spans = { pause("r0", 2, Begin, Second) };

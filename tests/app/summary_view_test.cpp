@@ -159,6 +159,8 @@ TEST(Kpi, PausesAreTheLastTheMedianAndTheRareOne)
     EXPECT_EQ(kpi.pauseP50Ms, 1100.0);
     EXPECT_EQ(kpi.pauseP95Ms, 1900.0);
     EXPECT_DOUBLE_EQ(kpi.pausedFraction.value_or(0), 20.9 / 200);
+    stepsOf(run)[20].pauseMs = 180'000;
+    EXPECT_EQ(kpiOf(run).pausedFraction, std::nullopt) << "longer than it all took: the times are those of a copy";
 }
 
 TEST(Kpi, VerifiedToStopsAtTheFirstStepThatWasNotChecked)
@@ -240,6 +242,13 @@ TEST(Kpi, ReplicasInSyncServeTheNewestAndAreHeardOf)
     EXPECT_EQ(kpi.replicasInSync, 1U);
     EXPECT_EQ(kpi.worstReplica, "r3");
     EXPECT_EQ(kpi.worstLag, 3);
+    run.replicas[0].state = "poisoned";
+    EXPECT_EQ(kpiOf(run).replicasInSync, 0U);
+    run.replicas[0].state = "digest-mismatch";
+    EXPECT_EQ(kpiOf(run).replicasInSync, 0U);
+    run.replicas[3].state = "stopped";
+    EXPECT_EQ(kpiOf(run).replicas, 4U);
+    EXPECT_EQ(kpiOf(run).worstReplica, "r2");
 }
 
 // --- summary ---------------------------------------------------------------------------------------------------------

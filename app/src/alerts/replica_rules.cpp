@@ -1,5 +1,6 @@
 #include "alerts/recent.h"
 #include "alerts/rules.h"
+#include "view/replica_state.h"
 #include "view/step_place.h"
 
 #include <fmt/format.h>
@@ -18,8 +19,6 @@ Finding about(const ReplicaView& replica, AlertLevel level, std::string_view tit
     return finding;
 }
 
-bool isGone(const ReplicaView& replica) { return replica.state == "stopped"; }
-
 }
 
 Findings replicaLag(const RuleInput& input)
@@ -29,7 +28,7 @@ Findings replicaLag(const RuleInput& input)
     Findings findings;
     for (const ReplicaView& replica : input.run.replicas) {
         const std::int64_t behind = replica.behind.value_or(0);
-        if (isGone(replica) || behind <= Normal)
+        if (hasStopped(replica) || behind <= Normal)
             continue;
         const auto count = static_cast<double>(behind);
         Finding finding = about(replica, count >= UntilError * input.threshold ? AlertLevel::Error : AlertLevel::Warn,
@@ -50,7 +49,7 @@ Findings replicaForeign(const RuleInput& input)
     constexpr std::int64_t UntilListedUs = 30 * SecondUs; // a listing may be older than a heartbeat
     Findings findings;
     for (const ReplicaView& replica : input.run.replicas) {
-        if (isGone(replica) || !replica.step || placeOf(input.run, *replica.step) != StepPlace::Foreign)
+        if (hasStopped(replica) || !replica.step || placeOf(input.run, *replica.step) != StepPlace::Foreign)
             continue;
         Finding finding = about(replica, AlertLevel::Error, "serves a foreign version");
         finding.text =

@@ -2,10 +2,12 @@
 #include "alerts/rules.h"
 
 #include "deltascope/base/bytes.h"
+#include "view/covered_time.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <span>
 
 namespace deltascope::app {
@@ -72,13 +74,20 @@ Trend deltaSizes(const RunView& run)
 /// Who stood still longest for a step.
 std::optional<std::string> slowestAt(const RunView& run, const StepView& step)
 {
-    const SpanView* longest = nullptr;
+    std::map<std::string, std::vector<std::pair<std::int64_t, std::int64_t>>> pauses;
     for (const SpanView& span : run.spans) {
-        const bool isMeant = span.phase == "pause" && span.epoch == step.epoch && span.step == step.step;
-        if (isMeant && (!longest || span.t1Us - span.t0Us > longest->t1Us - longest->t0Us))
-            longest = &span;
+        if (span.phase == "pause" && span.epoch == step.epoch && span.step == step.step)
+            pauses[span.actor].emplace_back(span.t0Us, span.t1Us);
     }
-    return longest ? std::optional(longest->actor) : std::nullopt;
+    std::optional<std::string> slowest;
+    std::int64_t longest = -1;
+    for (const auto& [actor, intervals] : pauses) {
+        if (const std::int64_t us = coveredUs(intervals); us > longest) {
+            longest = us;
+            slowest = actor;
+        }
+    }
+    return slowest;
 }
 
 }

@@ -14,11 +14,13 @@ namespace {
 /// The part of a state that is worth a line of its own; fetching and pausing pass too quickly.
 std::string conditionOf(const app::ReplicaView& replica)
 {
+    if (replica.state == "stopped")
+        return replica.state;
     if (replica.late)
         return "no heartbeat";
     if (replica.foreign)
         return "foreign";
-    if (replica.state == "digest-mismatch" || replica.state == "stalled")
+    if (replica.state == "digest-mismatch" || replica.state == "poisoned" || replica.state == "stalled")
         return replica.state;
     return replica.lagging && replica.step ? "replica-lag" : "";
 }
@@ -86,8 +88,12 @@ void RunPrinter::showReplicas(const app::RunView& run)
         old->second = condition;
         const std::string serves =
             replica.step ? fmt::format("serves step {}", *replica.step) : std::string("serves nothing yet");
-        std::string line = fmt::format(" {}  {:>6}  ", condition.empty() ? "▸" : "⚑", safe(replica.id));
-        if (condition.empty())
+        const bool hasStopped = condition == "stopped";
+        const bool isWell = condition.empty() || hasStopped;
+        std::string line = fmt::format(" {}  {:>6}  ", isWell ? "▸" : "⚑", safe(replica.id));
+        if (hasStopped)
+            line += replica.step ? fmt::format("stopped, at step {}", *replica.step) : condition;
+        else if (condition.empty())
             line += mended ? serves + ", well again" : serves;
         else
             line += fmt::format("{}: {}{}{}{}", condition, serves,
@@ -95,7 +101,7 @@ void RunPrinter::showReplicas(const app::RunView& run)
                                                : ", which this run does not have",
                                 replica.doubt.empty() ? "" : "; " + replica.doubt,
                                 replica.detail.empty() ? "" : "; " + safe(replica.detail));
-        writeErr(paint(m_style, condition.empty() ? Paint::Good : Paint::Warn, line) + "\n");
+        writeErr(paint(m_style, !isWell ? Paint::Warn : hasStopped ? Paint::Dim : Paint::Good, line) + "\n");
     }
 }
 

@@ -1,4 +1,6 @@
+#include "covered_time.h"
 #include "make_views.h"
+#include "replica_state.h"
 #include "step_place.h"
 #include "times.h"
 
@@ -68,16 +70,28 @@ void addNotes(std::vector<NoteView>& notes, const std::vector<Span>& spans)
     }
 }
 
-bool isPause(const Span& span) { return span.phase == "pause" && span.step >= 0; }
-bool isPlacedWork(const Span& span)
+/// Whether its times can be those of work. One whose beginning was left out lasts since 1970.
+bool isCredible(const Span& span) { return span.step >= 0 && span.t1Us < LastUs && span.lengthUs() <= LongestUs; }
+bool isPause(const Span& span) { return span.phase == "pause" && isCredible(span); }
+bool isPlacedWork(const Span& span) { return !span.isNote() && span.hasPlace() && isCredible(span); }
+
+/// How long one actor stood still for one step. Pauses of which nobody knows when they were may all be the same one.
+std::int64_t standstillUs(const std::vector<const Span*>& spans)
 {
-    return !span.isNote() && span.step >= 0 && span.hasPlace() && span.t1Us < LastUs && span.lengthUs() <= LongestUs;
+    std::int64_t longest = 0;
+    std::vector<std::pair<std::int64_t, std::int64_t>> placed;
+    for (const Span* span : spans) {
+        if (span->hasPlace())
+            placed.emplace_back(span->t0Us, span->t1Us);
+        else
+            longest = std::max(longest, span->lengthUs());
+    }
+    return std::max(longest, coveredUs(std::move(placed)));
 }
 
-void keepLongest(Pauses& pauses, int epoch, const Span& span, bool isLogged)
+void keepLongest(Pauses& pauses, int epoch, std::int64_t step, const Pause& pause)
 {
-    const Pause pause { span.lengthUs(), isLogged };
-    const auto [known, isNew] = pauses.try_emplace({ epoch, span.step }, pause);
+    const auto [known, isNew] = pauses.try_emplace({ epoch, step }, pause);
     if (!isNew && pause.lengthUs > known->second.lengthUs)
         known->second = pause;
 }
@@ -200,7 +214,7 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
         replica.ageSeconds = ageSeconds(heartbeat, nowUs);
         replica.late = isLate(heartbeat, nowUs);
         replica.doubt = doubtOf(heartbeat, nowUs);
-        replica.lagging = replica.behind >= LaggingVersions;
+        replica.lagging = replica.behind >= LaggingVersions && !hasStopped(replica);
         view.replicas.push_back(std::move(replica));
     }
     addSpans(view, trace.spans, logged);
@@ -213,16 +227,16 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged)
 {
     Pauses pauses;
-    std::set<SpanKey> own;
+    std::map<SpanKey, std::vector<const Span*>> own;
     for (const Span& span : trace.spans) {
-        if (isPause(span)) {
-            own.insert(keyOf(span, span.epoch));
-            keepLongest(pauses, span.epoch, span, false);
-        }
+        if (isPause(span))
+            own[keyOf(span, span.epoch)].push_back(&span);
     }
+    for (const auto& [key, spans] : own)
+        keepLongest(pauses, std::get<int>(key), spans.front()->step, { standstillUs(spans), false });
     for (const auto& [key, span] : loggedSpans(publicationsOf(run), logged, isPause)) {
         if (!own.contains(key))
-            keepLongest(pauses, std::get<int>(key), *span, true);
+            keepLongest(pauses, std::get<int>(key), span->step, { span->lengthUs(), true });
     }
     return pauses;
 }

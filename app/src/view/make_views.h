@@ -52,8 +52,9 @@ struct Pause {
     std::int64_t lengthUs = 0;
     bool isLogged = false;
 };
-/// By epoch and step; the longest counts. Spans of the trace win over those of logs for the same actor and step. Logs
-/// know no epochs: where several have a step, the one counts whose version was published next to the span.
+/// By epoch and step, of the actor that stood still longest: all its pauses together, overlaps once. Spans of the trace
+/// win over those of logs for the same actor and step. Logs know no epochs: where several have a step, the one counts
+/// whose version was published next to the span.
 using Pauses = std::map<std::pair<int, std::int64_t>, Pause>;
 Pauses pausesOf(const Run& run, const Trace& trace, const std::vector<Span>& logged);
 void addPause(StepView& step, const Pauses& pauses);

@@ -1,5 +1,7 @@
 #include "deltascope/app/view/summary_view.h"
 
+#include "replica_state.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -48,8 +50,8 @@ void addPublication(KpiView& kpi, const std::vector<const StepView*>& steps)
     kpi.pauseP50Ms = quantile(pauses, 0.5);
     kpi.pauseP95Ms = quantile(pauses, 0.95);
     const std::int64_t wallUs = steps.empty() ? 0 : steps.back()->publishedUs - steps[first]->publishedUs;
-    if (!pauses.empty() && wallUs > 0)
-        kpi.pausedFraction = std::min(1.0, pausedUs / static_cast<double>(wallUs));
+    if (!pauses.empty() && wallUs > 0 && pausedUs <= static_cast<double>(wallUs)) // else they are times of a copy
+        kpi.pausedFraction = pausedUs / static_cast<double>(wallUs);
 }
 
 void addSizes(KpiView& kpi, const RunView& run)
@@ -80,11 +82,13 @@ void addLatest(KpiView& kpi, const RunView& run, const std::vector<const StepVie
 
 void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
 {
-    kpi.replicas = replicas.size();
     for (const ReplicaView& replica : replicas) {
+        if (hasStopped(replica))
+            continue;
+        ++kpi.replicas;
         if (!replica.behind)
             continue;
-        kpi.replicasInSync += *replica.behind == 0 && !replica.late;
+        kpi.replicasInSync += *replica.behind == 0 && !replica.late && !holdsOtherWeights(replica);
         if (!kpi.worstLag || *replica.behind > *kpi.worstLag) {
             kpi.worstLag = replica.behind;
             kpi.worstReplica = replica.id;
