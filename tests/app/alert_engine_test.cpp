@@ -236,6 +236,9 @@ TEST_F(Alerting, RulesCanBeSwitchedAndSet)
     ASSERT_TRUE(m_engine.set("replica-lag", true, 2));
     look(0, "replica-lag");
     EXPECT_EQ(look(Minute, "replica-lag").size(), 1U);
+    ASSERT_TRUE(m_engine.set("replica-lag", true, 1.5));
+    look(2 * Minute, "replica-lag");
+    EXPECT_EQ(m_engine.list("").alerts.at(0).threshold, 1.5) << "what its value is compared with now";
     ASSERT_TRUE(m_engine.set("replica-lag", true, std::nullopt));
     EXPECT_EQ(m_engine.list("").rules.at(9).id, "replica-lag");
     EXPECT_EQ(m_engine.list("").rules.at(9).threshold, 3) << "the default is back";

@@ -83,6 +83,17 @@ TEST(PublishStalled, KnowsTheHabitOfTheRun)
     EXPECT_EQ(findAt(run, "publish-stalled", newest + 1801 * Second).size(), 1U);
 }
 
+TEST(PublishStalled, KnowsNoHabitFromTheTimesOfACopy)
+{
+    for (const std::int64_t apart : { Second / 2, Second }) {
+        AlertRun run(0);
+        for (int i = 0; i < 10; ++i)
+            run.publish().publishedUs = Begin + i * apart;
+        const Findings found = findAt(run, "publish-stalled", run.newest().publishedUs + 61 * Second);
+        EXPECT_EQ(found.size(), apart < Second ? 0U : 1U);
+    }
+}
+
 TEST(ChainGap, FiresWhereNothingProvesThatNothingIsLost)
 {
     AlertRun run(15);
@@ -137,6 +148,11 @@ TEST(DigestMismatch, FiresForDamagedStepsAndForReplicasThatRefuseOne)
     run.view.epochs[0].steps[28].problems = { { "DS-TRUNCATED", 28, "d", "cut short", "" } };
     EXPECT_EQ(findNow(run, "digest-mismatch").size(), 3U) << "the damaged step explains the replica";
     EXPECT_EQ(findNow(run, "digest-mismatch").back().step, 28);
+    run.addReplica("r2", 0, "digest-mismatch");
+    run.addReplica("r3", 3, "digest-mismatch");
+    const Findings others = findNow(run, "digest-mismatch");
+    ASSERT_EQ(others.size(), 4U);
+    EXPECT_EQ(others.back().replica, "r2") << "it explains those alone that have not loaded it";
 }
 
 TEST(PhantomVersion, FiresForUploadsWithoutAnObject)

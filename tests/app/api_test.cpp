@@ -519,6 +519,17 @@ TEST_F(ApiAnswers, ARuleIsSetByAnAdminOnly)
     const Json list = post("alerts/rules/" + rule, { { "on", false } });
     expectShape(list, "AlertList");
     EXPECT_EQ(list["rules"][0]["on"], false);
+    const auto lag = [&](const Json& body) -> Json {
+        const Json answer = post("alerts/rules/replica-lag", body);
+        for (const Json& one : answer["rules"]) {
+            if (one["id"] == "replica-lag")
+                return one["threshold"];
+        }
+        return {};
+    };
+    EXPECT_EQ(lag({ { "on", true }, { "threshold", 8 } }), 8);
+    EXPECT_EQ(lag({ { "on", false } }), 8) << "what is not named stays as it is";
+    EXPECT_EQ(lag({ { "on", true }, { "threshold", nullptr } }), 3);
     EXPECT_EQ(ask("POST", "alerts/rules/none", {}, R"({"on":true})").status, 404);
 }
 

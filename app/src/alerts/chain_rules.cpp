@@ -96,6 +96,7 @@ Findings digestMismatch(const RuleInput& input)
     constexpr std::size_t Steps = 1'000;
     constexpr std::int64_t UntilReplayedUs = 10 * SecondUs; // replicas may be faster than we are
     Findings findings;
+    std::optional<std::int64_t> damaged; ///< the newest such step
     for (const StepView* step : recentSteps(input.run, Steps)) {
         const ProblemView* const damage =
             problemWith(step->problems, { "DS-DIGEST", "DS-TRUNCATED", "DS-MALFORMED", "DS-HOSTILE" });
@@ -109,10 +110,11 @@ Findings digestMismatch(const RuleInput& input)
         finding.step = step->step;
         finding.title = fmt::format("Step {} is damaged", step->step);
         finding.text = damage ? damage->text : fmt::format("Verification at level {} has failed.", verified->level);
+        damaged = step->step;
         findings.push_back(std::move(finding));
     }
     for (const ReplicaView& replica : input.run.replicas) {
-        const bool isExplained = !findings.empty() && findings.back().step && replica.step < findings.back().step;
+        const bool isExplained = damaged && replica.step < damaged;
         if (replica.state != "digest-mismatch" || replica.late || isExplained)
             continue;
         Finding finding;

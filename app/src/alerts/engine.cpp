@@ -140,6 +140,7 @@ std::optional<AlertChange> AlertEngine::State::goOn(Subject& subject, const Find
     const bool isOther = isNew || finding.text != alert.text || finding.level != alert.level;
     alert.lastUs = nowUs;
     alert.value = finding.value;
+    alert.threshold = settings.at(alert.rule).threshold;
     if (isOther) {
         alert.level = finding.level;
         alert.step = finding.step;

@@ -53,6 +53,8 @@ Findings publishStalled(const RuleInput& input)
         newestUs = std::max(newestUs, steps[i]->publishedUs);
     }
     const double usual = median(std::move(intervals));
+    if (usual < SecondUs)
+        return {}; // times of a copy, which tell nothing
     const double limit = std::max(static_cast<double>(LeastUs), input.threshold * usual);
     const auto silence = static_cast<double>(input.nowUs - newestUs);
     if (silence <= limit || input.nowUs - newestUs > std::max(DayUs, static_cast<std::int64_t>(UntilError * 2 * limit)))
@@ -64,8 +66,8 @@ Findings publishStalled(const RuleInput& input)
     finding.text = fmt::format(
         "No new step for more than {}; usual are {} from one to the next.",
         durationText(static_cast<std::int64_t>(finding.level == AlertLevel::Error ? UntilError * limit : limit)),
-        usual < SecondUs ? "less than a second" : durationText(static_cast<std::int64_t>(usual)));
-    finding.value = usual > 0 ? std::optional(silence / usual) : std::nullopt;
+        durationText(static_cast<std::int64_t>(usual)));
+    finding.value = silence / usual;
     return { finding };
 }
 

@@ -2,6 +2,7 @@
 
 #include "deltascope/app/view/json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace deltascope::server {
@@ -37,14 +38,25 @@ Result<HttpResponse> snooze(Context& context, const Call& call)
     return jsonAnswer(std::move(answer));
 }
 
+/// As it is set. Nothing: the rule has none, or there is no such rule.
+std::optional<double> thresholdOf(Context& context, std::string_view id)
+{
+    const std::vector<AlertRuleView> rules = context.monitor.alerts().list({}).rules;
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const AlertRuleView& one) { return one.id == id; });
+    return rule == rules.end() ? std::nullopt : rule->threshold;
+}
+
 Result<HttpResponse> setRule(Context& context, const Call& call)
 {
     const json body = json::parse(call.request.body, nullptr, false);
     const auto on = body.is_object() ? body.find("on") : body.end();
     if (!body.is_object() || on == body.end() || !on->is_boolean())
-        return fail(Code::Usage, R"(a rule is set with {"on": true or false, "threshold": a number or null})");
+        return fail(Code::Usage,
+                    R"(a rule is set with {"on": true or false, "threshold": a number, or null for the default})");
     std::optional<double> threshold;
-    if (const auto found = body.find("threshold"); found != body.end() && found->is_number())
+    if (const auto found = body.find("threshold"); found == body.end())
+        threshold = thresholdOf(context, call.parts[0]);
+    else if (found->is_number())
         threshold = found->get<double>();
     DS_CHECK(context.monitor.alerts().set(call.parts[0], on->get<bool>(), threshold));
     return jsonAnswer(toJson(context.monitor.alerts().list({})));
