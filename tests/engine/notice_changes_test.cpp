@@ -98,6 +98,18 @@ TEST(NoticeChanges, SuspectsTwoWritersOfAStepThatIsOverwrittenAgain)
     }
 }
 
+TEST(NoticeChanges, SuspectsNobodyWhereOnePutIsSeenAtItsBeginningAndItsEnd)
+{
+    GoldenRun run("trl-v2-gap");
+    ASSERT_TRUE(run.open());
+    const std::string key = "deltas/step_000003.safetensors";
+    const std::string bytes = run.read(key);
+    for (const std::string& written : { std::string(), bytes.substr(0, 100), bytes }) {
+        run.write(key, written);
+        EXPECT_EQ(eventsOf(*run.open(), Code::Fork), 0U) << written.size();
+    }
+}
+
 TEST(NoticeChanges, SaysNothingOfRetentionAndOfNewSteps)
 {
     GoldenRun run("trl-v2-gap");

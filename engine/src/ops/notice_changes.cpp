@@ -26,6 +26,17 @@ struct TwoIdentities {
     std::string text() const { return fmt::format("(identity {} was {})", now, before); }
 };
 
+/// The identity that an event says an object had, as TwoIdentities names it; empty: it names none.
+std::string identityBefore(const Error& event)
+{
+    constexpr std::string_view Was = " was ";
+    const std::size_t begin = event.text.find(Was, std::min(event.text.find("(identity "), event.text.size()));
+    if (begin == std::string::npos)
+        return {};
+    const std::size_t end = event.text.find(')', begin);
+    return event.text.substr(begin + Was.size(), end == std::string::npos ? end : end - begin - Was.size());
+}
+
 /// What the records say of the bytes under both.
 RecordedBytes bytesUnder(const Sights& sights, const TwoIdentities& identities, std::optional<std::uint64_t> sizeNow)
 {
@@ -210,10 +221,14 @@ void settleChanges(Records& records, const ObjectStore& store, std::vector<Error
 
 std::optional<Error> twoWriters(const ObjectStore& store, const std::vector<Error>& events)
 {
-    std::map<std::int64_t, int> times;
+    std::map<std::pair<std::int64_t, std::string>, std::set<std::string>> before; ///< identities, by step and object
     for (const Error& event : events) {
         const bool isChange = event.code == Code::Rewritten || event.code == Code::Unproven;
-        if (!isChange || !event.step || ++times[*event.step] < 2)
+        if (!isChange || !event.step)
+            continue;
+        std::set<std::string>& overwritten = before[{ *event.step, event.where }];
+        overwritten.insert(identityBefore(event));
+        if (overwritten.size() < 2) // looks at one put, at its beginning and its end, name the same object before it
             continue;
         return Error { Code::Fork,
                        fmt::format(
