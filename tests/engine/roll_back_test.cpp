@@ -5,6 +5,7 @@
 #include "publish_fixture.h"
 #include "support/faulty_store.h"
 #include "support/forwarding_store.h"
+#include "support/temp_dir.h"
 
 #include <algorithm>
 #include <functional>
@@ -67,6 +68,26 @@ struct RollingBack : Publishing {
 class RollBackOf : public testing::TestWithParam<const char*> { };
 INSTANTIATE_TEST_SUITE_P(Layouts, RollBackOf, testing::Values("trl-v2", "slime-v2"),
                          [](const auto& param) { return std::string(param.param, 3); });
+
+TEST_P(RollBackOf, RefusesInItsPlanWhereTheNewestStepLiesInAMirrorAlone)
+{
+    RollingBack p(GetParam());
+    test::TempDir mirror;
+    std::vector<std::string> newest;
+    const deltascope::Run before = p.view();
+    for (const ObjectInfo& object : before.find(6)->objects.objects)
+        newest.push_back(object.key);
+    for (const std::string& key : p.keys())
+        mirror.write(key, readObject(*p.Publishing::run, key));
+    p.base.mirrors = std::vector { Address(mirror.path()) };
+    EXPECT_TRUE(p.plan(3)) << "the source holds the newest step, too";
+    for (const std::string& key : newest)
+        ASSERT_TRUE(p.Publishing::run->remove(key));
+    const Error error = errorOf(p.plan(3));
+    EXPECT_EQ(error.code, Code::Vanished) << error.text;
+    EXPECT_EQ(error.step, 6);
+    EXPECT_NE(error.action.find("Copy its objects back"), std::string::npos) << error.action;
+}
 
 TEST_P(RollBackOf, PublishesTheEarlierStateBehindTheNewest)
 {

@@ -120,6 +120,14 @@ Result<Scene> openScene(Workbench& bench, const std::shared_ptr<ObjectStore>& so
         return fail(*scene.target->obstacle);
     if (scene.head->obstacle)
         return fail(cannotGoOnFrom(scene, *scene.head->obstacle));
+    if (!scene.head->objects.mirror.empty())
+        return fail(Error { Code::Vanished,
+                            fmt::format("step {}, the newest, is gone from the source and is read from the mirror {}: "
+                                        "nothing can be published behind it",
+                                        scene.head->step(), scene.head->objects.mirror),
+                            source->uri(), scene.head->step(),
+                            "Copy its objects back into the source first. Or rebuild the step: "
+                                + materializeLine(scene.run, *scene.target) });
     if (scene.head == scene.target)
         return fail(Error { Code::Usage, fmt::format("step {} is the newest step already", scene.target->step()),
                             source->uri(), scene.target->step(), "name an earlier step" });
