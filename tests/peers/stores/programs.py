@@ -136,7 +136,7 @@ def build_cas(home):
             *("cargo", "install", "xet-client", "--version", f"={version}", "--locked", "--quiet", "--root", work),
             *("--no-default-features", "--features", "simulation", "--bin", "local_cas_server"),
             CARGO_TARGET_DIR=str(work / "target"),
-            CARGO_PROFILE_RELEASE_OPT_LEVEL="1",
+            CARGO_PROFILE_RELEASE_OPT_LEVEL="0",
             CARGO_PROFILE_RELEASE_LTO="off",
             CARGO_PROFILE_RELEASE_CODEGEN_UNITS="16",
             CARGO_PROFILE_RELEASE_DEBUG="0",
