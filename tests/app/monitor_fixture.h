@@ -142,7 +142,7 @@ protected:
     SourceRequest largeRun() const
     {
         std::vector<TensorInfo> tensors;
-        for (int i = 0; i < (test::UnderSanitizer ? 8 : 32); ++i) // which are slower than a task is paused
+        for (int i = 0; i < (test::UnderSanitizer ? 8 : 32); ++i) // enough to be paused in the middle
             tensors.push_back({ "model.layers." + std::to_string(i) + ".weight", Dtype::BF16, { 1024, 1024 } });
         home.write("large/anchors/step_000001.safetensors", trlAnchor(1, tensors));
         SourceRequest source;

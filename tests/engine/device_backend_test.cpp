@@ -287,7 +287,7 @@ TEST_F(FakeDeviceTest, AFailureOfAnyCallEndsInTheSameResultAndOneNotice)
     ASSERT_GT(calls, 100U);
     std::size_t withoutNotice = 0;
     for (const cuda::Status status : { 2, 700, 999 }) {
-        // The others end the device: each call is tried with one of them.
+        // The others end the device: each is tried half as often.
         for (const std::size_t trial : test::chosenTrials(calls, (status == 2 ? 1 : 2) * EachCall)) {
             const std::uint64_t call = trial + 1;
             test::FakeDriverPlan plan;

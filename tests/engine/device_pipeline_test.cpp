@@ -331,7 +331,7 @@ TEST_F(WatchedReplay, ShowsTheSameWhicheverCallOfTheDriverFails)
     const auto path = history.path();
     ASSERT_TRUE(path);
     const ShownReplay expected(**path, m_scalar, {});
-    failCalls(test::UnderSanitizer ? 7 : 1, [&](const std::shared_ptr<const DeviceBackend>& device) {
+    failCalls(test::UnderSanitizer ? 8 : 1, [&](const std::shared_ptr<const DeviceBackend>& device) {
         EXPECT_TRUE(ShownReplay(**path, device, {}) == expected);
     });
 }

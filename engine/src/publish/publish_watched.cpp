@@ -149,10 +149,9 @@ private:
             return {};
         DS_TRY(const PastCheckpoints past, m_publisher.pastOf(names, task));
         for (const std::string& name : names) {
-            const Version* const version = m_queue.find(name);
+            const Version* const version = past.unknown.contains(name) ? m_queue.find(name) : nullptr;
             // What lay there when the newest version was put was seen then, whatever is left of the notes on that.
-            const bool isOld = !version || version->objects.publishedUs() <= m_publisher.publishedUs();
-            if (isOld || !past.unknown.contains(name))
+            if (!version || version->objects.publishedUs() <= m_publisher.publishedUs())
                 m_done.insert(name);
         }
         for (const auto& [name, why] : past.leftOut) {
@@ -170,8 +169,9 @@ private:
     void nameBehind()
     {
         for (const auto& [name, number] : m_queue.numbered()) {
-            if (number >= m_last || m_failed.contains(name) || !m_queue.find(name) || !m_done.insert(name).second)
+            if (number >= m_last || m_failed.contains(name) || m_done.contains(name) || !m_queue.find(name))
                 continue;
+            m_done.insert(name);
             Error error {
                 Code::Fork,
                 fmt::format("it came after {} was published, which has a higher number", m_publisher.headOrigin()),

@@ -55,17 +55,17 @@ struct NamedState {
     std::string origin;
 };
 
-/// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so
-/// readers never see half a version and nothing is ever overwritten. Every version carries the roots of its states
-/// (fact::Base, fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by
-/// bit patterns. Memory: one block per side and thread and the tensors' names, whatever the size of the model. One
-/// thread at a time.
 /// Checkpoints that may have been published, as the versions of an epoch and what lies beside the run tell.
 struct PastCheckpoints {
     std::map<std::string, Error> leftOut; ///< and why; not those that were published since
     std::set<std::string> unknown; ///< of which nothing tells
 };
 
+/// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so
+/// readers never see half a version and nothing is ever overwritten. Every version carries the roots of its states
+/// (fact::Base, fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by
+/// bit patterns. Memory: one block per side and thread and the tensors' names, whatever the size of the model. One
+/// thread at a time.
 class Publisher {
 public:
     /// Opens the run, or an empty store, and removes what dead publishers left half-written in it. `base`: the external
