@@ -1,6 +1,6 @@
 #include "alerts/recent.h"
 #include "alerts/rules.h"
-#include "view/replica_state.h"
+#include "deltascope/app/view/replica_state.h"
 #include "view/step_place.h"
 
 #include <fmt/format.h>
@@ -64,7 +64,7 @@ Findings replicaPoisoned(const RuleInput& input)
 {
     Findings findings;
     for (const ReplicaView& replica : input.run.replicas) {
-        if (replica.state != "poisoned")
+        if (!isPoisoned(replica))
             continue;
         Finding finding = about(replica, AlertLevel::Error, "holds half-written weights");
         finding.step = replica.step;

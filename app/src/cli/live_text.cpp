@@ -3,6 +3,7 @@
 #include "text.h"
 
 #include "deltascope/app/view/json.h"
+#include "deltascope/app/view/replica_state.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,13 +15,13 @@ namespace {
 /// The part of a state that is worth a line of its own; fetching and pausing pass too quickly.
 std::string conditionOf(const app::ReplicaView& replica)
 {
-    if (replica.state == "stopped")
+    if (hasStopped(replica))
         return replica.state;
     if (replica.late)
         return "no heartbeat";
     if (replica.foreign)
         return "foreign";
-    if (replica.state == "digest-mismatch" || replica.state == "poisoned" || replica.state == "stalled")
+    if (refusesStep(replica) || isPoisoned(replica) || replica.state == "stalled")
         return replica.state;
     return replica.lagging && replica.step ? "replica-lag" : "";
 }
@@ -88,10 +89,10 @@ void RunPrinter::showReplicas(const app::RunView& run)
         old->second = condition;
         const std::string serves =
             replica.step ? fmt::format("serves step {}", *replica.step) : std::string("serves nothing yet");
-        const bool hasStopped = condition == "stopped";
-        const bool isWell = condition.empty() || hasStopped;
+        const bool isGone = hasStopped(replica);
+        const bool isWell = condition.empty() || isGone;
         std::string line = fmt::format(" {}  {:>6}  ", isWell ? "▸" : "⚑", safe(replica.id));
-        if (hasStopped)
+        if (isGone)
             line += replica.step ? fmt::format("stopped, at step {}", *replica.step) : condition;
         else if (condition.empty())
             line += mended ? serves + ", well again" : serves;
@@ -101,7 +102,7 @@ void RunPrinter::showReplicas(const app::RunView& run)
                                                : ", which this run does not have",
                                 replica.doubt.empty() ? "" : "; " + replica.doubt,
                                 replica.detail.empty() ? "" : "; " + safe(replica.detail));
-        writeErr(paint(m_style, !isWell ? Paint::Warn : hasStopped ? Paint::Dim : Paint::Good, line) + "\n");
+        writeErr(paint(m_style, !isWell ? Paint::Warn : isGone ? Paint::Dim : Paint::Good, line) + "\n");
     }
 }
 

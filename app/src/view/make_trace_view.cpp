@@ -1,6 +1,6 @@
 #include "covered_time.h"
+#include "deltascope/app/view/replica_state.h"
 #include "make_views.h"
-#include "replica_state.h"
 #include "step_place.h"
 #include "times.h"
 

@@ -1,6 +1,6 @@
 #include "deltascope/app/view/summary_view.h"
 
-#include "replica_state.h"
+#include "deltascope/app/view/replica_state.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -88,7 +88,7 @@ void addReplicas(KpiView& kpi, const std::vector<ReplicaView>& replicas)
         ++kpi.replicas;
         if (!replica.behind)
             continue;
-        kpi.replicasInSync += *replica.behind == 0 && !replica.late && !holdsOtherWeights(replica);
+        kpi.replicasInSync += *replica.behind == 0 && !replica.late && !isPoisoned(replica) && !refusesStep(replica);
         if (!kpi.worstLag || *replica.behind > *kpi.worstLag) {
             kpi.worstLag = replica.behind;
             kpi.worstReplica = replica.id;

@@ -1,5 +1,6 @@
 #include "acts/roll_back_outcome.h"
 
+#include "deltascope/app/view/replica_state.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
@@ -26,11 +27,16 @@ const app::RollBackView* rollBackOf(const app::TaskView& task)
     return view ? view->get() : nullptr;
 }
 
-bool serves(const app::ReplicaView& replica, std::int64_t step) { return replica.step == step && !replica.late; }
+bool serves(const app::ReplicaView& replica, std::int64_t step)
+{
+    return replica.step == step && !replica.late && !isPoisoned(replica) && !hasStopped(replica);
+}
 
 QString replicaState(const app::ReplicaView& replica, std::int64_t step)
 {
-    return replica.late            ? RollBackOutcome::tr("no contact")
+    return hasStopped(replica)     ? RollBackOutcome::tr("stopped")
+        : replica.late             ? RollBackOutcome::tr("no contact")
+        : isPoisoned(replica)      ? RollBackOutcome::tr("half-written weights")
         : serves(replica, step)    ? RollBackOutcome::tr("✓ has loaded it")
         : replica.step.has_value() ? RollBackOutcome::tr("not yet")
                                    : RollBackOutcome::tr("not known");

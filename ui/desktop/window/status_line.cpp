@@ -1,5 +1,6 @@
 #include "window/status_line.h"
 
+#include "deltascope/app/view/replica_state.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "widgets/cards.h"
@@ -134,7 +135,7 @@ void StatusLine::refresh()
         m_store->read(storeText(*view, now));
     std::optional<std::int64_t> worst; // of those whose step is known
     for (const app::ReplicaView& replica : view->replicas)
-        worst = std::max(worst, replica.behind);
+        worst = hasStopped(replica) ? worst : std::max(worst, replica.behind);
     m_replicas->read(view->replicas.empty() ? tr("no replica tells")
                                             : tr("replicas %1, worst lag %2")
                                                   .arg(view->replicas.size())

@@ -1,5 +1,6 @@
 #include "pages/live/live_data.h"
 
+#include "deltascope/app/view/replica_state.h"
 #include "deltascope/app/view/timeline_view.h"
 
 #include <algorithm>
@@ -12,10 +13,12 @@ constexpr std::size_t FeedLength = 200;
 constexpr std::size_t MostLags = 20'000; ///< versions that the lag of replicas is told of
 constexpr std::uint32_t BarWidth = 3; ///< least pixels of a bar and its gap
 
-/// Late ones before those that are behind, a foreign one counts as the worst.
+/// Late ones before those that are behind; a foreign or poisoned one counts as the worst.
 int severity(const app::ReplicaView& replica)
 {
-    if (replica.foreign)
+    if (hasStopped(replica))
+        return 0;
+    if (replica.foreign || isPoisoned(replica))
         return 3;
     return replica.late || !replica.behind ? 2 : replica.behind > 0 ? 1 : 0;
 }

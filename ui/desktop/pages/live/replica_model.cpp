@@ -1,5 +1,6 @@
 #include "pages/live/replica_model.h"
 
+#include "deltascope/app/view/replica_state.h"
 #include "look/format.h"
 #include "look/look.h"
 #include "look/tokens.h"
@@ -13,14 +14,20 @@ namespace deltascope::desktop {
 
 QString replicaText(const app::ReplicaView& replica)
 {
+    if (hasStopped(replica))
+        return ReplicaModel::tr("○ stopped");
     if (!replica.doubt.empty())
         return ReplicaModel::tr("○ no sign: %1").arg(QString::fromStdString(replica.doubt));
     if (replica.late)
         return ReplicaModel::tr("○ no sign for %1").arg(ageText(replica.ageSeconds));
     if (replica.foreign)
         return ReplicaModel::tr("✕ foreign: no step of this run");
+    if (isPoisoned(replica))
+        return ReplicaModel::tr("✕ half-written weights");
     if (!replica.behind)
         return ReplicaModel::tr("? step not known");
+    if (*replica.behind == 0 && refusesStep(replica))
+        return ReplicaModel::tr("✕ refuses a step");
     QString text = *replica.behind > 0 ? ReplicaModel::tr("◔ behind") : ReplicaModel::tr("● in sync");
     if (!replica.state.empty() && replica.state != "serving") // its own word
         text += QStringLiteral(", ") + shortened(safeName(replica.state), 20);
@@ -88,7 +95,7 @@ QString ReplicaModel::text(const app::ReplicaHistoryView& view, int column) cons
 QVariant ReplicaModel::ink(const app::ReplicaHistoryView& view, int column) const
 {
     const app::ReplicaView& replica = view.replica;
-    if (replica.foreign && (column == State || column == Lag))
+    if ((replica.foreign || isPoisoned(replica) || refusesStep(replica)) && (column == State || column == Lag))
         return color(Token::Error);
     const bool quiet = column == Engine || column == Contact || (column == Lag && replica.behind == 0);
     return replica.late || quiet ? QVariant(color(Token::Muted)) : QVariant();

@@ -6,6 +6,7 @@ import { argsOf, isComplete } from '../../src/chrome/fields';
 import { amount, barsOf, confirms, loadedText, outcomeText, partsOf } from '../../src/chrome/rollback/model';
 import { remedyLines } from '../../src/components/remedy';
 import { flagsOf, nameOf, removalOf, undoable } from '../../src/pages/journal/names';
+import { stateOf } from '../../src/pages/live/replicaState';
 import { followPlan } from '../../src/state/plan';
 import { acts, capabilities } from '../../src/state/store';
 import { actInfo, lineageRow, plan, ref, replica, task } from './fixtures';
@@ -105,12 +106,25 @@ describe('the wizard', () => {
     expect(loadedText([at(17), at(18)], 17)).toBe('1 of 2 replicas serves step 17, 1 a newer one.');
     expect(loadedText([at(17), at(17, { late: true }), at(17, { doubt: 'clock' }), at(17, { foreign: true }), at(null)], 17))
       .toBe('1 of 5 replicas serves step 17, of 4 it is not known.');
+    expect(loadedText([at(17), at(17, { state: 'poisoned' }), at(17, { state: 'stopped' })], 17))
+      .toBe('1 of 3 replicas serves step 17, of 1 it is not known.');
     expect(loadedText([], 17)).toContain('not known here');
   });
   it('says what came of it', () => {
     const report = { source: '', from: 16, to: 12, step: 17, done: true, was_there: false, changed_elems: 1, keys: [] };
     expect(outcomeText(report)).toBe('Step 17 restores step 12.');
     expect(outcomeText({ ...report, was_there: true })).toContain('nothing was written');
+  });
+});
+
+describe('the state of a replica', () => {
+  it('is in sync only where it says nothing against its weights', () => {
+    const word = (over: object) => stateOf(replica(over)).word;
+    expect(word({})).toBe('in sync');
+    expect(word({ state: 'poisoned' })).toBe('half-written weights');
+    expect(word({ state: 'digest-mismatch' })).toBe('refuses a step');
+    expect(word({ state: 'digest-mismatch', behind: 1 })).toBe('behind');
+    expect(word({ state: 'stopped', late: true, behind: 9 })).toBe('gone');
   });
 });
 

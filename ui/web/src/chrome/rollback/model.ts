@@ -1,5 +1,6 @@
 import type { ChangedTensor, Plan, Replica, RollBackReport, Task } from '../../api/types';
 import { bytes, exact, percent, plural } from '../../format';
+import { isPoisoned } from '../../pages/live/replicaState';
 import { isOver } from '../../state/task';
 
 // What the wizard says, apart from how it looks.
@@ -49,13 +50,13 @@ export function barsOf(changes: readonly ChangedTensor[]): ShareBar[] {
 }
 
 /** Whether its heartbeat can be relied on. */
-const isHeard = (replica: Replica) => !replica.late && !replica.foreign && replica.doubt === null && replica.step !== null;
+const isHeard = (replica: Replica) => replica.state !== 'stopped' && !replica.late && !replica.foreign && replica.doubt === null && replica.step !== null;
 
 /** Who serves a step now, in their own words. A replica that gives no sign of life is not one of them. */
 export function loadedText(replicas: readonly Replica[], step: number): string {
   if (replicas.length === 0) return 'Who has loaded it is not known here: no replica writes heartbeats beside this run.';
   const heard = replicas.filter(isHeard);
-  const serving = heard.filter((replica) => replica.step === step).length;
+  const serving = heard.filter((replica) => replica.step === step && !isPoisoned(replica)).length;
   const newer = heard.filter((replica) => (replica.step ?? 0) > step).length;
   const silent = replicas.length - heard.length;
   return [
