@@ -1,3 +1,6 @@
+#include "backend/gather.h"
+#include "backend/value_kinds.h"
+#include "backend/value_sums.h"
 #include "number_blocks.h"
 #include "support/device.h"
 
@@ -202,6 +205,104 @@ TEST_P(ElementCountsConformance, NanOfTypesThatAreNoNumbersWithASign)
 {
     const std::vector<std::uint8_t> exponents = { 0xff, 0xfe, 0x7f, 0xff, 0 };
     EXPECT_EQ(backend->countNan(std::as_bytes(std::span(exponents)), Dtype::F8E8M0), 2U);
+}
+
+// What no backend has kernels of its own for.
+
+/// The number that an element stands for; infinite or NaN where it is that.
+double numberAt(ByteSpan elements, std::size_t i, Dtype dtype)
+{
+    const std::size_t width = bitsOf(dtype) / 8;
+    const std::uint64_t bits = bitsAt(elements, i, width);
+    if (const std::optional<Fields> fields = fieldsOf(dtype))
+        return floatOf(*fields, bits).value;
+    const unsigned unused = 64 - bitsOf(dtype);
+    return isSigned(dtype) ? static_cast<double>(static_cast<std::int64_t>(bits << unused) >> unused)
+                           : static_cast<double>(bits);
+}
+
+void expectPlainKinds(ByteSpan elements, Dtype dtype, ValueKinds& kinds)
+{
+    const std::size_t width = bitsOf(dtype) / 8;
+    ValueKinds wanted = kinds;
+    for (std::size_t i = 0; i < elements.size() / width; ++i) {
+        const double number = numberAt(elements, i, dtype);
+        wanted.nan += std::isnan(number) ? 1 : 0;
+        wanted.infinite += std::isinf(number) ? 1 : 0;
+        if (!std::isfinite(number))
+            continue;
+        const std::uint64_t bits = bitsAt(elements, i, width);
+        wanted.finiteDiffer = wanted.finiteDiffer || (wanted.finite && bits != *wanted.finite);
+        wanted.finite = bits;
+    }
+    countKinds(elements, dtype, kinds);
+    EXPECT_EQ(kinds.nan, wanted.nan) << word(dtype);
+    EXPECT_EQ(kinds.infinite, wanted.infinite) << word(dtype);
+    EXPECT_EQ(kinds.finiteDiffer, wanted.finiteDiffer) << word(dtype);
+    EXPECT_EQ(kinds.finite.has_value(), wanted.finite.has_value()) << word(dtype);
+    if (!wanted.finiteDiffer)
+        EXPECT_EQ(kinds.finite, wanted.finite) << word(dtype);
+}
+
+TEST(ValueKinds, AreThoseOfEachElement)
+{
+    std::mt19937_64 random(7);
+    for (const Dtype dtype : Numbers) {
+        for (const std::size_t elements : { 0, 1, 127, 128, 129, 1000 }) {
+            for (const Mix mix : { Mix { 0, 0 }, { 0.01, 0.1 }, { 1, 1 } }) {
+                ValueKinds kinds;
+                for (int block = 0; block < 3; ++block)
+                    expectPlainKinds(blocksOf(dtype, elements, 1, 0, mix, random).before, dtype, kinds);
+            }
+        }
+        for (const std::uint64_t pattern : patternsOf(dtype)) { // one value alone, over two blocks
+            const std::size_t width = bitsOf(dtype) / 8;
+            const Blocks block(300 * width, 0, 0);
+            for (std::size_t i = 0; i < 300; ++i)
+                storeAt(block.before, i, width, pattern);
+            ValueKinds kinds;
+            expectPlainKinds(block.before, dtype, kinds);
+            expectPlainKinds(block.before, dtype, kinds);
+        }
+    }
+}
+
+TEST(ValueSums, AreThoseOfFiniteElements)
+{
+    std::mt19937_64 random(8);
+    for (const Dtype dtype : { Dtype::BF16, Dtype::F16, Dtype::F32, Dtype::F8E4M3Fnuz, Dtype::I16, Dtype::U8 }) {
+        const Blocks block = blocksOf(dtype, 1000, 3, 0, { 0.1, 0.5 }, random);
+        ValueSums wanted;
+        for (std::size_t i = 0; i < 1000; ++i) {
+            const double number = numberAt(block.before, i, dtype);
+            if (!std::isfinite(number))
+                continue;
+            ++wanted.finite;
+            wanted.sum += number;
+            wanted.squares += number * number;
+        }
+        const ValueSums sums = sumValues(block.before, dtype);
+        EXPECT_EQ(sums.finite, wanted.finite) << word(dtype);
+        EXPECT_DOUBLE_EQ(sums.sum, wanted.sum) << word(dtype);
+        EXPECT_DOUBLE_EQ(sums.squares, wanted.squares) << word(dtype);
+    }
+    EXPECT_EQ(ValueSums {}.deviation(), 0);
+    EXPECT_DOUBLE_EQ((ValueSums { 4, 8, 20 }).deviation(), 1); // 1, 1, 3, 3
+}
+
+TEST(Gather, CopiesTheBitsOfTheElementsAsked)
+{
+    std::mt19937_64 random(9);
+    const std::vector<std::uint32_t> elements = { 0, 3, 4, 77, 199 };
+    for (const Dtype dtype : { Dtype::U8, Dtype::BF16, Dtype::F32, Dtype::F64 }) {
+        const std::size_t width = bitsOf(dtype) / 8;
+        const Blocks block = blocksOf(dtype, 200, 1, 0, { 0.5, 0.5 }, random);
+        std::vector<std::byte> out(3);
+        gather(block.before, elements, static_cast<unsigned>(width), out);
+        ASSERT_EQ(out.size(), elements.size() * width);
+        for (std::size_t i = 0; i < elements.size(); ++i)
+            EXPECT_EQ(bitsAt(out, i, width), bitsAt(block.before, elements[i], width)) << word(dtype);
+    }
 }
 
 } // namespace

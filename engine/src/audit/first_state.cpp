@@ -1,7 +1,5 @@
 #include "audit/first_state.h"
 
-#include "deltascope/engine/number_format.h"
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -31,32 +29,11 @@ bool isNorm(std::string_view name)
     return name.find("norm") != std::string_view::npos || name.find(".ln_") != std::string_view::npos;
 }
 
-template <class Format> class FirstScanOf final : public FirstScan {
-public:
-    explicit FirstScanOf(const Format& format)
-        : m_values(format)
-    {
-    }
-    void add(ByteSpan block) override { m_values.add(block); }
-    const FirstValues& values() const noexcept override { return m_values.values(); }
-
-private:
-    FirstValuesOf<Format> m_values;
-};
-
 }
 
-std::unique_ptr<FirstScan> FirstScan::of(Dtype dtype)
+std::optional<SuspectTensor> judgeFirst(const ValueKinds& values, std::uint64_t elements)
 {
-    std::unique_ptr<FirstScan> scan;
-    withNumbers(
-        dtype, [&](auto format) { scan = std::make_unique<FirstScanOf<decltype(format)>>(format); }, [](auto) {});
-    return scan;
-}
-
-std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements)
-{
-    const bool isMask = 2 * values.infinite > elements || values.othersConstant;
+    const bool isMask = 2 * values.infinite > elements || !values.finiteDiffer;
     const std::uint64_t noAlarm = isMask ? values.infinite : 0;
     const std::uint64_t all = values.nan + values.infinite;
     if (all == noAlarm)
@@ -64,7 +41,7 @@ std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t
     return SuspectTensor { {}, Suspicion::NotFinite, static_cast<double>(all), static_cast<double>(noAlarm) };
 }
 
-bool holdsMask(const FirstValues& values, std::uint64_t elements)
+bool holdsMask(const ValueKinds& values, std::uint64_t elements)
 {
     return values.infinite > 0 && !judgeFirst(values, elements);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "audit/first_values.h"
+#include "backend/value_kinds.h"
 #include "deltascope/engine/health.h"
 #include "deltascope/engine/tensor.h"
 
@@ -18,10 +18,10 @@ namespace deltascope {
 
 /// NaN, and infinities unless most elements are infinite or the others have one value, as in masks and in the ranges of
 /// observers. Without a name.
-std::optional<SuspectTensor> judgeFirst(const FirstValues& values, std::uint64_t elements);
+std::optional<SuspectTensor> judgeFirst(const ValueKinds& values, std::uint64_t elements);
 
 /// Whether it holds infinities that judgeFirst() lets pass.
-bool holdsMask(const FirstValues& values, std::uint64_t elements);
+bool holdsMask(const ValueKinds& values, std::uint64_t elements);
 
 /// By kind, then by name.
 void sortSuspects(std::vector<SuspectTensor>& suspects);

@@ -1,12 +1,15 @@
 #pragma once
 
-#include "audit/first_values.h"
+#include "backend/changed_elements.h"
+#include "backend/value_kinds.h"
 #include "deltascope/engine/backend.h"
 #include "deltascope/engine/patch.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace deltascope {
@@ -33,12 +36,11 @@ class MoveMeter {
 public:
     /// Null for types that are not floating.
     static std::unique_ptr<MoveMeter> of(Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend);
-    virtual ~MoveMeter() = default;
 
     /// Before a piece of version `at` is applied to a block.
-    virtual void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece) = 0;
+    void onPiece(std::size_t at, ByteSpan state, const PatchPiece& piece);
     /// The block behind version `at`. Without onPiece() before it, the version is the one that makes the state.
-    virtual void onBlock(std::size_t at, ByteSpan state) = 0;
+    void onBlock(std::size_t at, ByteSpan state);
     /// Behind the last block.
     void finish();
     /// By version, from start() on. After finish().
@@ -46,18 +48,30 @@ public:
     /// Of the state that the first version makes; 0 where it holds NaN or infinity, so that it has no norm.
     double squares() const noexcept;
     std::size_t start() const noexcept { return m_start; } ///< the version that makes the state
-    virtual const FirstValues& first() const noexcept = 0; ///< of that version
+    const ValueKinds& first() const noexcept { return m_first; } ///< of that version
 
-protected:
-    explicit MoveMeter(std::size_t versions)
-        : m_moves(versions)
-        , m_start(versions)
-    {
-    }
+private:
+    static constexpr std::size_t None = SIZE_MAX;
 
+    MoveMeter(Dtype dtype, std::size_t versions, std::shared_ptr<const Backend> backend);
+
+    void begin(std::size_t at, ByteSpan state);
+    void addListed(TensorMoves& moves, ByteSpan block, std::span<const std::uint32_t> elements, ByteSpan fresh);
+    void add(TensorMoves& moves, ByteSpan before, ByteSpan after) const;
+    void addConstant(std::size_t at, ByteSpan state);
+
+    std::shared_ptr<const Backend> m_backend;
+    Dtype m_dtype;
+    unsigned m_elementBytes;
+    ChangedElements m_changed;
     std::vector<TensorMoves> m_moves;
-    double m_squares = 0;
     std::size_t m_start;
+    double m_squares = 0;
+    ValueKinds m_first;
+    std::vector<std::optional<std::uint64_t>> m_firstOf; ///< by version: the bits of an element behind it
+    std::size_t m_pieceOf = None; ///< the version whose piece was shown last
+    std::vector<std::byte> m_before; ///< the block before it, where what changes is not listed
+    std::vector<std::byte> m_old, m_fresh; ///< bits of elements that are listed
 };
 
 } // namespace deltascope

@@ -2,7 +2,6 @@
 
 #include "audit/first_state.h"
 #include "audit/value_history.h"
-#include "deltascope/engine/number_format.h"
 
 #include <algorithm>
 #include <memory>
@@ -14,13 +13,7 @@ namespace deltascope {
 
 namespace {
 
-bool isMeasured(const TensorInfo& tensor)
-{
-    bool floating = false;
-    withNumbers(
-        tensor.dtype, [&](auto) { floating = true; }, [](auto) {});
-    return floating && tensor.elements() > 0;
-}
+bool isMeasured(const TensorInfo& tensor) { return isFloating(tensor.dtype) && tensor.elements() > 0; }
 
 bool isAlike(const TensorInfo& a, const TensorInfo& b) { return a.dtype == b.dtype && a.shape == b.shape; }
 

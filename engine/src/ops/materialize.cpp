@@ -312,7 +312,8 @@ private:
     Result<std::vector<Digest128>> hashWritten(const WorkItem& item, TaskContext& task)
     {
         const TensorInfo& tensor = tensorOf(item);
-        const std::unique_ptr<FirstScan> values = FirstScan::of(tensor.dtype);
+        const bool floating = isFloating(tensor.dtype);
+        ValueKinds kinds;
         LeafHasher leaves(LeafHasher::Strength::Fast);
         std::vector<std::byte> chunk(std::min<std::uint64_t>(LeafBytes, item.end));
         for (std::uint64_t at = 0; at < item.end; at += chunk.size()) {
@@ -320,19 +321,19 @@ private:
             chunk.resize(std::min<std::uint64_t>(LeafBytes, item.end - at));
             DS_CHECK(m_files[item.shard]->read(m_layout.shards[item.shard].begins[item.tensor] + at, chunk));
             leaves.update(chunk);
-            if (values)
-                values->add(chunk);
+            if (floating)
+                countKinds(chunk, tensor.dtype, kinds);
             task.addDone(chunk.size());
         }
         leaves.finish();
-        if (values)
-            addSuspect(tensor, values->values());
+        if (floating)
+            addSuspect(tensor, kinds);
         return leaves.fast();
     }
 
-    void addSuspect(const TensorInfo& tensor, const FirstValues& values)
+    void addSuspect(const TensorInfo& tensor, const ValueKinds& kinds)
     {
-        std::optional<SuspectTensor> suspect = judgeFirst(values, tensor.elements());
+        std::optional<SuspectTensor> suspect = judgeFirst(kinds, tensor.elements());
         const std::lock_guard lock(m_mutex);
         m_suspects.erase(tensor.name); // of an attempt that left something else
         if (!suspect)

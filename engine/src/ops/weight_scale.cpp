@@ -1,12 +1,10 @@
 #include "deltascope/engine/cost.h"
 
-#include "deltascope/base/bytes.h"
-#include "deltascope/engine/number_format.h"
+#include "backend/value_sums.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/walk.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace deltascope {
 
@@ -16,43 +14,6 @@ constexpr std::uint64_t MostBytes = 64ULL << 20; ///< of all tensors together
 constexpr std::uint64_t MostBytesOfTensor = 1ULL << 20;
 constexpr std::uint64_t LeastBytesOfLook = 16 * 1024;
 constexpr std::uint64_t LeastElements = 4096;
-
-/// Sums for a standard deviation.
-struct Spread {
-    double count = 0;
-    double sum = 0;
-    double squares = 0;
-
-    /// Of finite values alone.
-    void add(ByteSpan bytes, Dtype dtype)
-    {
-        const auto addAll = [&](auto format) {
-            using Bits = typename decltype(format)::Bits;
-            for (std::size_t at = 0; at < bytes.size(); at += sizeof(Bits)) {
-                const double value = numberOf(format, loadLe<Bits>(bytes, at));
-                if (!std::isfinite(value))
-                    continue;
-                count += 1;
-                sum += value;
-                squares += value * value;
-            }
-        };
-        withNumbers(dtype, addAll, [](auto) {});
-    }
-    void add(const Spread& other)
-    {
-        count += other.count;
-        sum += other.sum;
-        squares += other.squares;
-    }
-    double sigma() const
-    {
-        if (count == 0)
-            return 0;
-        const double mean = sum / count;
-        return std::sqrt(std::max(0.0, squares / count - mean * mean));
-    }
-};
 
 bool isWeight(const TensorInfo& tensor)
 {
@@ -112,19 +73,20 @@ Result<std::vector<WeightScale>> sample(const State& state, const WalkMeans& mea
         scales.push_back({ tensors[weight].name, tensors[weight].dtype, tensors[weight].elements(), 0, 0 });
     }
     DS_TRY(const std::unique_ptr<StateWalk> walk, state.walk(looks, { means }));
-    std::vector<Spread> spreads(looks.size());
+    std::vector<ValueSums> sumsOf(looks.size());
     const SliceWork add = [&](std::size_t look, SliceReader& reader) {
-        return forEachBlock(reader, task, [&](ByteSpan block) { spreads[look].add(block, walk->tensor(look).dtype); });
+        return forEachBlock(reader, task,
+                            [&](ByteSpan block) { sumsOf[look] += sumValues(block, walk->tensor(look).dtype); });
     };
     DS_CHECK(walkTensors(*walk, means.threads, task, add));
-    std::vector<Spread> sums(scales.size());
+    std::vector<ValueSums> sums(scales.size());
     for (std::size_t look = 0; look < looks.size(); ++look) {
         const SliceBytes bytes = bytesOf(looks[look], walk->tensor(look));
-        sums[scaleOf[look]].add(spreads[look]);
+        sums[scaleOf[look]] += sumsOf[look];
         scales[scaleOf[look]].sampledBytes += bytes.end - bytes.begin;
     }
     for (std::size_t i = 0; i < scales.size(); ++i)
-        scales[i].sigma = sums[i].sigma();
+        scales[i].sigma = sums[i].deviation();
     return scales;
 }
 
