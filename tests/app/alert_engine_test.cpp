@@ -80,14 +80,17 @@ TEST_F(Alerting, WaitsAsLongAsARuleWantsWithoutABreak)
 {
     m_run.addReplica("r0", 4);
     EXPECT_TRUE(look(0, "replica-lag").empty());
+    EXPECT_EQ(m_engine.waiting(m_run.snapshot().id), std::vector<std::string> { "replica-lag" });
     EXPECT_TRUE(look(59 * Second, "replica-lag").empty());
     m_run.view.replicas[0].behind = 2; // lingers: not over the limit any more
     EXPECT_TRUE(look(60 * Second, "replica-lag").empty());
+    EXPECT_TRUE(m_engine.waiting(m_run.snapshot().id).empty());
     m_run.view.replicas[0].behind = 4;
     EXPECT_TRUE(look(61 * Second, "replica-lag").empty());
     EXPECT_TRUE(look(120 * Second, "replica-lag").empty());
     const std::vector<AlertChange> changes = look(121 * Second, "replica-lag");
     ASSERT_EQ(changes.size(), 1U);
+    EXPECT_TRUE(m_engine.waiting(m_run.snapshot().id).empty());
     EXPECT_EQ(changes[0].alert.firstUs, m_run.nowUs() + 61 * Second);
     EXPECT_EQ(changes[0].alert.replica, "r0");
     EXPECT_EQ(changes[0].alert.value, 4);

@@ -57,7 +57,8 @@ class Bundle(E2ETest):
                 manifest = json.loads(files["manifest.json"])
                 self.assertEqual(manifest["format_version"], 3)
                 self.assertEqual(manifest["ranges"][-1]["last_step"], steps[-1]["step"])
-                self.assertEqual(manifest["left_out"], [])
+                waiting = ["alerts of chain-gap that fire only after longer than an export takes"]
+                self.assertEqual(manifest["left_out"], waiting if golden == "trl-v2-gap-in-chain" else [])
                 self.assertEqual(manifest["layout"], log["layout"])
 
     def test_the_page_holds_what_the_files_hold(self):

@@ -268,6 +268,17 @@ Result<AlertView> AlertEngine::snooze(const std::string& id, std::int64_t untilU
     });
 }
 
+std::vector<std::string> AlertEngine::waiting(const std::string& run) const
+{
+    std::set<std::string> rules;
+    const std::lock_guard lock(m_state->mutex);
+    for (const auto& [key, subject] : m_state->subjects) {
+        if (std::get<0>(key) == run && subject.sinceUs && !subject.alert)
+            rules.insert(std::get<1>(key));
+    }
+    return { rules.begin(), rules.end() };
+}
+
 void AlertEngine::forget(const std::string& run)
 {
     const std::lock_guard lock(m_state->mutex);

@@ -6,6 +6,7 @@
 #include "recording.h"
 #include "zip.h"
 
+#include "deltascope/app/alerts.h"
 #include "server/api/api.h"
 #include "view/io/json_writer.h"
 #include "view/json_parts.h"
@@ -117,6 +118,16 @@ Result<std::string> archiveOf(const Recording& recording, const std::string& cou
     return zip.finish();
 }
 
+/// Names the rules that find something now, but fire only after it has lasted.
+void nameWaitingAlerts(Recording& recording, std::int64_t nowUs)
+{
+    app::AlertEngine engine;
+    engine.update(*recording.snapshot, nowUs);
+    if (const std::vector<std::string> waiting = engine.waiting(recording.run); !waiting.empty())
+        recording.leftOut.push_back(
+            fmt::format("alerts of {} that fire only after longer than an export takes", fmt::join(waiting, ", ")));
+}
+
 }
 
 std::string toJson(const BundleView& view) { return app::dump(app::written(view)); }
@@ -144,6 +155,7 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
     DS_CHECK(settle(*monitor, run, stopped));
     DS_TRY(Recording recording, record(*api, *monitor, run, stopped));
     const std::int64_t createdUs = recording.answer("capabilities").at("now_us").get<std::int64_t>();
+    nameWaitingAlerts(recording, createdUs);
     const std::string counts =
         recording.snapshot->heat ? countsOf(service, *recording.snapshot->heat, recording.leftOut) : std::string();
     DS_TRY(const std::string bytes, archiveOf(recording, counts, createdUs));

@@ -61,6 +61,9 @@ public:
     /// then in between. A run that is not open changes nothing.
     std::vector<AlertChange> update(const RunSnapshot& snapshot, std::int64_t nowUs);
 
+    /// The rules that find something in a run that has not lasted long enough to fire, by name.
+    std::vector<std::string> waiting(const std::string& run) const;
+
     /// Drops all alerts of a run.
     void forget(const std::string& run);
 
