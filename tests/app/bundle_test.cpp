@@ -136,7 +136,8 @@ TEST_F(Bundle, HoldsExactCountsAndListing)
     const auto listing = resultOf(**opened, [&](Service& jobs) { return jobs.listObjects(same); });
     ASSERT_TRUE(listing) << listing.error().text;
     std::set<std::string> keys;
-    for (const ListingEntryView& entry : std::get<std::shared_ptr<const ListingView>>(*listing)->objects)
+    const auto view = std::get<std::shared_ptr<const ListingView>>(*listing);
+    for (const ListingEntryView& entry : view->objects)
         keys.insert(entry.object.key);
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(bucket.path())) {

@@ -29,10 +29,11 @@ RunView runOf(std::int64_t first, std::int64_t last)
 }
 
 ReplicaView seen(const RunView& run, std::int64_t step, std::int64_t aheadUs = 0, double periodSeconds = 5,
-                 std::int64_t saidForUs = 0)
+                 std::int64_t saidForUs = 0, std::string state = "serving")
 {
     Heartbeat heartbeat;
     heartbeat.id = "r0";
+    heartbeat.state = std::move(state);
     heartbeat.step = step;
     heartbeat.tUs = Begin + aheadUs;
     heartbeat.periodSeconds = periodSeconds;
@@ -83,6 +84,21 @@ TEST(Heartbeats, OfAStepThatTheRunHadAreNotForeign)
     EXPECT_FALSE(gone.foreign);
     EXPECT_EQ(gone.behind, 0);
     EXPECT_FALSE(seen(run, -1, 0, 5, 60 * Second).foreign) << "none yet";
+}
+
+TEST(Heartbeats, OfAReplicaThatStoppedAreNeitherBehindNorForeign)
+{
+    const RunView run = runOf(10, 15);
+    for (const std::int64_t step : { 10, 15, 16, -1 }) {
+        const ReplicaView stopped = seen(run, step, 0, 5, 60 * Second, "stopped");
+        EXPECT_FALSE(stopped.behind) << step;
+        EXPECT_FALSE(stopped.foreign) << step;
+        EXPECT_FALSE(stopped.lagging) << step;
+    }
+    const ReplicaView running = seen(run, 10, 0, 5, 60 * Second);
+    EXPECT_EQ(running.behind, 5);
+    EXPECT_TRUE(running.lagging);
+    EXPECT_TRUE(seen(run, 16, 0, 5, 60 * Second).foreign);
 }
 
 TEST(Heartbeats, OfAStepOfAnEarlierEpochAreBehindAllOfTheNewest)

@@ -8,6 +8,7 @@ import re
 import sys
 
 SOURCE = {".h", ".cpp", ".cu", ".cuh"}
+LOOP_OVER_CALL = r"\bfor \([^;]* : [^;]*\w(<.*>)?\([^;]*\)->[\w.>-]+\)( \{)?$"
 RULES = [
     # folder, pattern that must not occur, why[, folder where it may]
     ("engine", r'#\s*include\s*[<"](deltascope/(app|cuda|ui)/|Q[A-Z])', "the engine knows neither app nor ui nor cuda nor Qt"),
@@ -36,6 +37,8 @@ RULES = [
     ("engine/src/state", r'#\s*include\s*"(\.\./)*(ops|publish|acts)/', "states know nothing of operations"),
     ("app", r"TensorReplay", "states are read by walks"),
     ("ui", r"processEvents\s*\(", "no nested event loops"),
+    *((folder, LOOP_OVER_CALL, "what a call returns may be gone inside of the loop: give it a name first")
+      for folder in ("engine", "app", "cuda", "ui/desktop", "tests")),
 ]
 
 

@@ -183,7 +183,8 @@ TEST_F(LivePageTest, ARangeIsSharedAndCanBeUndone)
     ASSERT_TRUE(waitFor([&] { return page->isUpToDate() && page->shown()->range == part; }));
     for (int i = 0; i < LivePage::PlotCount; ++i)
         EXPECT_EQ(page->plot(static_cast<LivePage::Plot>(i)).view()->data().range, part);
-    for (const LayerHeat::Column& column : page->shown()->heat->columns)
+    const auto heat = page->shown()->heat;
+    for (const LayerHeat::Column& column : heat->columns)
         EXPECT_TRUE(column.step >= part.first && column.step <= part.second);
     window->findChild<QUndoStack*>()->undo();
     EXPECT_EQ(window->focus().shownRange(), whole);

@@ -72,7 +72,8 @@ Steps suspectStepsOf(const Checkpoints& checkpoints)
 
 std::string textAt(const Run& run, std::int64_t step, Code code)
 {
-    for (const Error& problem : run.find(step)->problems) {
+    const Version& version = *run.find(step);
+    for (const Error& problem : version.problems) {
         if (problem.code == code)
             return problem.text;
     }

@@ -61,7 +61,8 @@ TEST(Health, IsCarriedOnFromAnAnchorThatWasAnalyzedBefore)
 
 std::string suspicionAt(const Run& run, std::int64_t number)
 {
-    for (const Error& problem : run.find(number)->problems) {
+    const Version& version = *run.find(number);
+    for (const Error& problem : version.problems) {
         if (problem.code == Code::SuspectValues)
             return problem.text;
     }

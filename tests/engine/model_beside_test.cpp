@@ -50,7 +50,8 @@ Run analyzed(Session& session, const Folder& folder, std::uint64_t bytes = UINT6
 
 std::string saidOf(const Run& run)
 {
-    for (const Error& problem : run.find(0)->problems) {
+    const Version& version = *run.find(0);
+    for (const Error& problem : version.problems) {
         if (problem.code == Code::Repeated)
             return problem.text;
     }

@@ -34,7 +34,8 @@ protected:
     std::string payloadOf(std::int64_t step)
     {
         const deltascope::Run run = p.view();
-        for (const ObjectInfo& object : run.find(step)->objects.objects) {
+        const Version& version = *run.find(step);
+        for (const ObjectInfo& object : version.objects.objects) {
             if (object.key.ends_with(".safetensors"))
                 return object.key;
         }

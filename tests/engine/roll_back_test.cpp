@@ -75,7 +75,8 @@ TEST_P(RollBackOf, RefusesInItsPlanWhereTheNewestStepLiesInAMirrorAlone)
     test::TempDir mirror;
     std::vector<std::string> newest;
     const deltascope::Run before = p.view();
-    for (const ObjectInfo& object : before.find(6)->objects.objects)
+    const Version& last = *before.find(6);
+    for (const ObjectInfo& object : last.objects.objects)
         newest.push_back(object.key);
     for (const std::string& key : p.keys())
         mirror.write(key, readObject(*p.Publishing::run, key));

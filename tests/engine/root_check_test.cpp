@@ -46,7 +46,8 @@ void flipValue(Publishing& p, std::int64_t step)
 void removeStep(Publishing& p, std::int64_t step)
 {
     const EngineRun run = p.view();
-    for (const ObjectInfo& object : run.find(step)->objects.objects)
+    const Version& version = *run.find(step);
+    for (const ObjectInfo& object : version.objects.objects)
         ASSERT_TRUE(p.run->remove(object.key));
 }
 

@@ -381,6 +381,24 @@ TEST(Trace, AHeartbeatThatCannotBeReadIsTheLastOneThatCould)
     EXPECT_TRUE(reader.read(faulty, task)->replicas.empty());
 }
 
+TEST(Trace, OfCopiesOfAHeartbeatTheNewestCounts)
+{
+    MemoryStore store;
+    TaskContext task;
+    Heartbeat beat { "r1", "vllm", {}, "serving", 41, 0, Us, 1, {} };
+    ASSERT_TRUE(putHeartbeat(store, beat, task));
+    const auto old = readWhole(store, ".deltascope/v1/replicas/r1.json", 1 << 20, task);
+    ASSERT_TRUE(old);
+    beat.step = 42;
+    beat.tUs = Us + 1;
+    ASSERT_TRUE(putHeartbeat(store, beat, task));
+    for (const char* copy : { "a-copy", "z-copy" }) // listed before and behind the replica's own object
+        ASSERT_TRUE(putText(store, fmt::format(".deltascope/v1/replicas/{}.json", copy), std::string(asText(*old))));
+    const Trace trace = readOnce(store);
+    ASSERT_EQ(trace.replicas.size(), 1U);
+    EXPECT_EQ(trace.replicas[0].step, 42);
+}
+
 TEST(Trace, AHeartbeatComesBackAndIsReplaced)
 {
     MemoryStore store;

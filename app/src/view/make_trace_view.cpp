@@ -209,12 +209,14 @@ void addTrace(RunView& view, const Trace& trace, const std::vector<Span>& logged
         replica.detail = heartbeat.detail;
         if (heartbeat.step >= 0)
             replica.step = heartbeat.step;
-        replica.behind = versionsBehind(view, heartbeat.step);
-        replica.foreign = !replica.behind && isSaidForLong(heartbeat, nowUs);
+        if (!hasStopped(replica)) { // what it served last is of no matter any more
+            replica.behind = versionsBehind(view, heartbeat.step);
+            replica.foreign = !replica.behind && isSaidForLong(heartbeat, nowUs);
+        }
         replica.ageSeconds = ageSeconds(heartbeat, nowUs);
         replica.late = isLate(heartbeat, nowUs);
         replica.doubt = doubtOf(heartbeat, nowUs);
-        replica.lagging = replica.behind >= LaggingVersions && !hasStopped(replica);
+        replica.lagging = replica.behind >= LaggingVersions;
         view.replicas.push_back(std::move(replica));
     }
     addSpans(view, trace.spans, logged);

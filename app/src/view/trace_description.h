@@ -37,7 +37,7 @@ template <class Io> void describeServedStep(Io& io, Of<Io, ReplicaView>& replica
     io("engine", replica.engine);
     io("state", replica.state, "its own word: serving, fetching, paused, stalled, …");
     io("step", replica.step, "that it says it serves");
-    io("behind", replica.behind, "versions; null: its step is not known");
+    io("behind", replica.behind, "versions; null: its step is not known, or it has stopped");
 }
 
 template <class Io> void describeHeartbeat(Io& io, Of<Io, ReplicaView>& replica)

@@ -67,10 +67,16 @@ Result<Trace> TraceReader::read(const ObjectStore& store, const std::vector<Obje
     DS_CHECK(readReplicas(store, below(beside, beside::Replicas), task));
     Trace trace;
     trace.spans = m_spans;
+    std::map<std::string_view, const Heartbeat*> newest; // by replica: copies of its object say what it said once
     for (const auto& [key, known] : m_replicas) {
-        if (known.heartbeat)
-            trace.replicas.push_back(*known.heartbeat);
+        if (!known.heartbeat)
+            continue;
+        const Heartbeat*& of = newest.try_emplace(known.heartbeat->id, &*known.heartbeat).first->second;
+        if (known.heartbeat->tUs > of->tUs)
+            of = &*known.heartbeat;
     }
+    for (const auto& [id, heartbeat] : newest)
+        trace.replicas.push_back(*heartbeat);
     return trace;
 }
 

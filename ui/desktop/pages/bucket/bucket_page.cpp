@@ -207,9 +207,10 @@ void BucketPage::cursorMoved()
 
 QByteArray BucketPage::contentMark() const
 {
-    QByteArray mark = QByteArray::number(static_cast<qulonglong>(run()->run->wireBytes)) + ' '
-        + QByteArray::number(static_cast<qulonglong>(run()->run->ignoredObjects));
-    for (const app::EpochView& epoch : run()->run->epochs) {
+    const app::RunView& shown = *run()->run;
+    QByteArray mark = QByteArray::number(static_cast<qulonglong>(shown.wireBytes)) + ' '
+        + QByteArray::number(static_cast<qulonglong>(shown.ignoredObjects));
+    for (const app::EpochView& epoch : shown.epochs) {
         mark += ' ' + QByteArray::number(static_cast<qulonglong>(epoch.steps.size()));
         if (!epoch.steps.empty())
             mark += ':' + QByteArray::fromStdString(epoch.steps.back().state);

@@ -100,9 +100,10 @@ void DiffOffer::show()
         m_text->setText(tr("Looking at what that takes…"));
         return;
     }
+    const app::PlanView& plan = *m_task.plan();
     QString text = tr("Both steps are rebuilt and compared element by element. This reads %1 and writes nothing.")
-                       .arg(bytesText(m_task.plan()->readBytes));
-    for (const std::string& warning : m_task.plan()->warnings)
+                       .arg(bytesText(plan.readBytes));
+    for (const std::string& warning : plan.warnings)
         text += QStringLiteral("\n⚑ ") + safeName(warning);
     m_text->setText(text);
 }

@@ -164,7 +164,7 @@ void KpiRow::setReplicas(const app::KpiView& kpi)
     content.label = tr("Replicas in sync, they say");
     if (kpi.replicas == 0) {
         content.value = { unknownText(), {} };
-        content.context = { muted(tr("none has reported")) };
+        content.context = { muted(tr("none says that it runs")) };
     } else {
         content.value = { QString::number(kpi.replicasInSync), tr("of %1").arg(kpi.replicas) };
         if (kpi.worstReplica && kpi.worstLag.value_or(0) > 0)

@@ -225,7 +225,7 @@ export interface Replica {
   engine: string;
   state: string; // its own word: serving, fetching, paused, stalled, …
   step: number | null; // that it says it serves
-  behind: number | null; // versions; null: its step is not known
+  behind: number | null; // versions; null: its step is not known, or it has stopped
   lag_s: number | null; // since the first version that it does not serve was published
   age_s: number; // of the heartbeat
   late: boolean;

@@ -13,7 +13,8 @@ struct ReplicaView {
     std::string engine;
     std::string state; ///< the replica's own word
     std::optional<std::int64_t> step; ///< that it serves
-    std::optional<std::int64_t> behind; ///< versions of the run that it does not serve yet; nothing: not known
+    std::optional<std::int64_t>
+        behind; ///< versions of the run that it does not serve yet; nothing: not known, or it stopped
     double ageSeconds = 0; ///< of the heartbeat
     bool late = false; ///< no heartbeat for three periods, or none that is believed
     bool lagging = false; ///< replica-lag: three or more versions behind

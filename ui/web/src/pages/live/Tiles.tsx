@@ -39,7 +39,7 @@ export function Tiles({ run }: { run: RunDetail }) {
       />
       <Kpi
         label="Replicas in sync, they say" title="What replicas report; nobody has looked into their memory" value={kpi.replicas === 0 ? plain(null) : { value: String(kpi.replicas_in_sync), unit: `of ${kpi.replicas}` }}
-        context={kpi.replicas === 0 ? 'no replica has reported' : behind
+        context={kpi.replicas === 0 ? 'none says that it runs' : behind
           ? <>worst <strong>{safeName(kpi.worst_replica ?? '')}, lag {kpi.worst_lag}</strong> <span aria-hidden="true">⚑</span></>
           : kpi.replicas_in_sync === kpi.replicas ? 'none says it is behind' : 'not all are heard'}
       />
