@@ -238,6 +238,34 @@ TEST(PublishWatched, ACheckpointThatIsWrittenAgainIsPublishedWhenItIsQuiet)
     EXPECT_EQ(told.origins, Names { "checkpoint-1" });
 }
 
+TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
+{
+    for (const bool isWeights : { true, false }) {
+        Publishing p;
+        p.drop(1);
+        p.drop(2);
+        const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+        bool written = false;
+        hooked->onRead = [&](std::string_view key, std::uint64_t) {
+            if (!key.starts_with("checkpoint-2") || std::exchange(written, true))
+                return;
+            if (isWeights)
+                EXPECT_TRUE(putText(*p.checkpoints, "checkpoint-1/model.safetensors", Publishing::fileOf(7)));
+            else // as trainers do once the weights are there
+                EXPECT_TRUE(putText(*p.checkpoints, "checkpoint-1/trainer_state.json", "{}"));
+        };
+        Told told;
+        const Result<void> outcome = follow(p, hooked, told);
+        ASSERT_TRUE(outcome) << outcome.error().text;
+        EXPECT_TRUE(written);
+        EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2" }));
+        EXPECT_EQ(told.skipped, isWeights ? Names { "checkpoint-1" } : Names {});
+        if (isWeights)
+            EXPECT_NE(told.reasons.at(0).find("written again after it was published"), std::string::npos);
+        EXPECT_EQ(p.rootOfStep(1).value_or("none"), Publishing().rootOfCheckpoint(1)) << "what is published stays";
+    }
+}
+
 TEST(PublishWatched, WhatTheTrainerEndsWithIsNoStep)
 {
     for (const char* marker : { "", "done" }) {

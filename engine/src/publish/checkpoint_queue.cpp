@@ -170,6 +170,13 @@ const Version* CheckpointQueue::find(const std::string& label) const
     return found == m_run.versions.end() ? nullptr : &*found;
 }
 
+bool CheckpointQueue::isQuiet(const Version& version)
+{
+    const std::int64_t since =
+        unchangedSince(checkpointLabel(version), stateOf(version), version.objects.publishedUs());
+    return isOlderThan(since, m_options.quietSeconds);
+}
+
 Result<PathPtr> CheckpointQueue::open(const Version& version, TaskContext& task) const
 {
     DS_TRY(const Plan plan, planFor(m_run, version));

@@ -50,6 +50,7 @@ public:
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     std::map<std::string, std::int64_t> numbered() const; ///< steps of the newest run, read or not, by name
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
+    bool isQuiet(const Version& version); ///< nothing in it changed for FollowOptions::quietSeconds
     /// Errors: those of openChecked(): also Rewritten, where it is on record and was written again.
     Result<PathPtr> open(const Version& version, TaskContext& task) const;
     /// Whether the objects of a checkpoint are those that the last look found.

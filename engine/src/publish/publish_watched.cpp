@@ -3,6 +3,7 @@
 #include "format/common/checkpoint_folders.h"
 #include "format/common/object_names.h"
 #include "publish/checkpoint_queue.h"
+#include "publish/read_weights.h"
 #include "publish/unread_folders.h"
 
 #include <algorithm>
@@ -64,6 +65,7 @@ public:
             if (!std::exchange(m_isBegun, true))
                 DS_CHECK(namePast(task));
             nameBehind();
+            nameRewritten();
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
             if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
                 return fail(
@@ -184,6 +186,20 @@ private:
         }
     }
 
+    /// Names checkpoints that were written again after they were published, once for each time.
+    void nameRewritten()
+    {
+        for (const auto& [name, number] : m_queue.numbered()) {
+            const Version* const version = number <= m_last ? m_queue.find(name) : nullptr;
+            if (!version || !m_readWeights.differ(*version) || !m_queue.isQuiet(*version))
+                continue;
+            m_readWeights.add(*version);
+            say({ name },
+                "written again after it was published: what is published is what it held before. If its run begins "
+                "again there, pass --new-epoch once, or publish it into another folder");
+        }
+    }
+
     /// Takes out of `look` what is not published as it lies there, and says so.
     void leaveOut(CheckpointQueue::Look& look)
     {
@@ -269,6 +285,7 @@ private:
         }
         m_last = chosen.step();
         m_done.insert(label);
+        m_readWeights.add(chosen);
         m_failed.erase(label);
         m_hasPublished = true;
         for (const Error& problem : chosen.problems) {
@@ -400,6 +417,7 @@ private:
     bool m_isBegun = false;
     bool m_hasPublished = false;
     UnreadReport m_unread;
+    ReadWeights m_readWeights; ///< of checkpoints that this act published
     std::set<std::string> m_done; ///< published in this act, or passed over: they may be taken away piece by piece
     std::set<std::string> m_earlier; ///< those of an earlier run that were named
     std::map<std::string, Failed> m_failed; ///< by name; those that are not published

@@ -136,7 +136,8 @@ struct FollowOptions {
     /// Told the checkpoints that were passed over because newer ones were ready, those that vanished before they were
     /// read, those whose values are suspect, those that are not what is on record, those that are not whole and have
     /// settled, and once each folder that holds something else than a checkpoint that can be published. Also told what
-    /// is to be known of one that was published: which objects of it were rewritten and accepted.
+    /// is to be known of one that was published: which objects of it were rewritten and accepted, and that it was
+    /// written again since.
     std::function<void(const std::vector<std::string>& names, const std::string& why)> onSkipped;
     /// Told, once for each, which checkpoint the act has been waiting for, and what that one lacks.
     std::function<void(const std::string& text)> onWaiting;
