@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t MostSubjects = 100; // of one rule and run
 constexpr std::size_t MostCleared = 1'000;
-/// How long nobody is told again of the same thing: after the first message, the second, and all others.
+/// How long no message repeats the same thing: after the first message, the second, and all others.
 constexpr std::array<std::int64_t, 3> QuietUs = { 60'000'000, 600'000'000, 3'600'000'000 };
 
 using Key = std::tuple<std::string, std::string, std::string>; ///< run, rule, subject

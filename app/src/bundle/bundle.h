@@ -24,8 +24,8 @@ std::string toJson(const BundleView& view);
 Result<void> expectPlace(const std::string& destination);
 
 /// Writes what a dashboard shows of a run, and the page that shows it, as one file (docs/formats/dscope.md). Follows
-/// the run until all that can be replayed was, and the newest epoch was verified. Never replaces a file. Stops when it
-/// is told to (Canceled). Errors: Exists, Io, NoSpace; those of the source.
+/// the run until all that can be replayed was, and the newest epoch was verified. Never replaces a file. `stopped`
+/// ends it (Canceled). Errors: Exists, Io, NoSpace; those of the source.
 Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest& source, const std::string& destination,
                                 const Stopped& stopped);
 

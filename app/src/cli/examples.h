@@ -12,7 +12,7 @@ struct Example {
     std::string_view meaning;
 };
 
-/// What somebody does who has never used the program.
+/// The first commands of a new user.
 const std::vector<Example>& firstExamples();
 /// Of one command; empty for one that is none.
 const std::vector<Example>& examplesOf(std::string_view command);

@@ -12,7 +12,7 @@ namespace deltascope::cli {
 /// and ignores SIGPIPE. Call once.
 void installSignalHandlers();
 
-/// Who is told what a job says on its way.
+/// Listeners to what a job reports on its way.
 struct JobListeners {
     std::function<void(const app::RunView&)> onRun; ///< of any job
     std::function<void(const app::PublishView&)> onPublished;

@@ -10,7 +10,7 @@
 
 namespace deltascope::cli {
 
-/// What `serve` and `demo --serve` are told.
+/// The options of `serve` and `demo --serve`.
 struct ServeOptions {
     std::vector<std::string> sources;
     std::string listen = "127.0.0.1:7717";

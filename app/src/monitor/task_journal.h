@@ -19,8 +19,8 @@ class TaskJournal {
 public:
     explicit TaskJournal(std::string folder); ///< created when needed; empty: nothing is kept
 
-    /// What was kept and no other process works on, oldest first; forgets what is too old or too much. What cannot be
-    /// read is told as a task that failed.
+    /// What was kept and no other process works on, oldest first; forgets what is too old or too much. A record that
+    /// cannot be read becomes a task that failed.
     std::vector<TaskRecord> readAll(std::int64_t nowUs);
     /// Errors: NotFound, Hostile, Io.
     Result<TaskRecord> read(const std::string& id) const;

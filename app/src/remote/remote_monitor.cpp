@@ -149,7 +149,7 @@ Result<void> RemoteMonitor::stay(const std::stop_token& stop)
         const std::lock_guard lock(m_mutex);
         m_hurry = false;
     }
-    // The stream first: what moves while everything is fetched is told behind it.
+    // The stream first: it reports what moves while everything is fetched.
     DS_TRY(const std::unique_ptr<EventSource> source, openStream(stop));
     m_listMoved = m_tasksMoved = m_alertsMoved = true;
     while (!stop.stop_requested()) {

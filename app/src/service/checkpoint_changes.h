@@ -29,7 +29,7 @@ public:
 
     /// Ends before it has read more than that.
     void limitReads(std::uint64_t bytes) { m_view.mostBytes = bytes; }
-    /// What cannot be compared is told, not an error. Errors: Canceled.
+    /// The view says what cannot be compared; that is no error. Errors: Canceled.
     Result<void> compare(TaskContext& task);
 
     const std::vector<StepChangeView>& steps() const noexcept { return m_steps; } ///< as the versions of the run

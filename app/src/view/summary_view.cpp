@@ -156,7 +156,7 @@ void addLag(ReplicaHistoryView& view, const RunView& run, const std::vector<cons
         if (missed != steps.end())
             view.lagSeconds = static_cast<double>(nowUs - (*missed)->publishedUs) / 1e6;
     }
-    // Spans come in bundles, later than heartbeats: what lies behind the last one is told by the heartbeat alone.
+    // Spans come in bundles, later than heartbeats: the heartbeat alone tells what lies behind the last one.
     const std::size_t first = steps.size() > versions ? steps.size() - versions : 0;
     for (std::size_t i = first; i < steps.size(); ++i) {
         const std::pair now(steps[i]->publishedUs, std::numeric_limits<std::int64_t>::max());

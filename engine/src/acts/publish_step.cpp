@@ -23,8 +23,8 @@ template <class End> struct Destination {
 std::int64_t stepOf(const RunEnd& end) { return end.step; }
 std::int64_t stepOf(const Publisher& publisher) { return publisher.headStep().value_or(0); }
 
-/// `open`: finds the end of the run on a given base. The first version on an external base is found by who publishes it
-/// again without naming the base: it is `from`.
+/// `open`: finds the end of the run on a given base. Without a named base, `from` is the base: so a publisher
+/// finds the first version on an external base when it publishes that again.
 template <class Open>
 auto openDestination(Workbench& bench, const OpenOptions& base, const StepState& from, const Open& open)
     -> Result<Destination<std::decay_t<decltype(*open(base))>>>

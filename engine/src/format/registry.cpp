@@ -30,7 +30,7 @@ namespace deltascope {
 
 namespace {
 
-/// Layouts that are told by name although no reader for them is built in. Patterns fit the last components of a key;
+/// Layouts that have a name although no reader for them is built in. Patterns fit the last components of a key;
 /// '#' stands for digits, '*' for anything but a slash.
 struct KnownName {
     std::string_view layout;

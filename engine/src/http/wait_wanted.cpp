@@ -54,7 +54,7 @@ std::optional<std::string_view> parameter(std::string_view text, std::string_vie
     return std::nullopt;
 }
 
-/// Nothing is left until `reset`; a second more, since it is told in whole ones.
+/// Nothing is left until `reset`. Adds a second, because servers round it to whole seconds.
 Wait untilReset(std::optional<std::string_view> remaining, std::optional<std::string_view> reset)
 {
     if (!remaining || !reset || secondsOf(*remaining) != std::chrono::seconds(0))

@@ -147,7 +147,7 @@ private:
         return ObjectDigest { digest->hex(), leaves.fast() };
     }
 
-    /// A rewritten object is told every time, until a user accepts it: a record that is updated by looking is none.
+    /// Reports a rewritten object every time until a user accepts it: looking at an object must not change its record.
     Result<void> compareWithSights(const VersionObjects& version, const ObjectInfo& object, const ObjectDigest& digest,
                                    ObjectFindings& findings) const
     {

@@ -196,7 +196,7 @@ private:
         const std::size_t link = linkOf(m_run, b->links, error);
         if (saysDamage(error) && !onRewritten && link < b->links.size() && b->links[link] == b->links.back())
             m_version.noteDamage(form, error);
-        return {}; // what else is damaged on the way is told where it is replayed by itself
+        return {}; // the replay of the damaged link itself reports it
     }
 
     /// `onRewritten`: gets whether what fails or differs may be the fault of an object on the way that was rewritten.

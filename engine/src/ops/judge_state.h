@@ -42,7 +42,7 @@ public:
     public:
         /// The next block, of as many bytes in both states. `before`: empty where the state before lacks the tensor.
         void add(ByteSpan before, ByteSpan now);
-        /// The next block of a tensor that the state before has, where who reads it knows which elements changed.
+        /// The next block of a tensor that the state before has too, where the caller knows which elements changed.
         void add(ByteSpan before, ByteSpan now, const ElementChanges& changes);
         void finish(); ///< behind the last block
 

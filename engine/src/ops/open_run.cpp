@@ -84,7 +84,7 @@ void journal(Workbench& bench, const ObjectStore& store, const std::vector<Error
     static_cast<void>(bench.records->addEvents(store.uri(), events));
 }
 
-/// What is told at every look is kept once, as long as it stands among the last events.
+/// Keeps a notice that repeats at every look once, as long as it is among the last events.
 void journalOnce(Workbench& bench, const ObjectStore& store, std::vector<Error> told)
 {
     if (!bench.records)

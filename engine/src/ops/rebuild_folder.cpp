@@ -444,7 +444,7 @@ void RebuildFolder::leave(Error& why, std::optional<std::uint64_t> rewritten) no
     else if (why.code == Code::Rewritten)
         why.text +=
             "; what does not stand on this object is kept beside the destination, and the rebuild goes on from it";
-    else if (!isStop) // whoever stops it knows
+    else if (!isStop) // a user who stops it needs no hint
         why.text += "; what is built is kept beside the destination, and the same command goes on from it";
 }
 

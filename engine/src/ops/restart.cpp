@@ -109,7 +109,7 @@ Result<RestartSights> sightsOfRestart(Workbench& bench, const Run& run, std::siz
         }
     }
     RestartSights fresh;
-    std::size_t deltas = 0; ///< with other bytes than on record
+    std::size_t deltas = 0; ///< whose bytes differ from the record
     bool anyOtherSize = false;
     for (std::size_t i = first; i <= last; ++i) {
         const Version& version = run.versions[i];

@@ -35,8 +35,8 @@ std::string timeOf(const Version& version)
                        fmt::gmtime(static_cast<std::time_t>(version.objects.publishedUs() / 1'000'000)));
 }
 
-/// A trainer that started again under the same keys is told once, and what is there now is a first sight. `findings`:
-/// by index in Run::versions; loses what the restart explains.
+/// Reports once that a trainer started again under the same keys, and takes its objects as first sights. `findings`: by
+/// index in Run::versions; loses what the restart explains.
 Result<void> takeRestarts(Workbench& bench, Run& run, const VerifyOptions& options,
                           std::vector<ObjectFindings>& findings, std::int64_t beganUs, std::vector<Error>& problems,
                           TaskContext& task)

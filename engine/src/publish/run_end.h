@@ -27,7 +27,7 @@ struct RunEnd {
     int epoch = 0; ///< of what is put next
     bool epochBegun = true; ///< false: that begins it
     std::string identity; ///< of the objects of the newest version
-    bool isOwn = false; ///< the newest version was put by who goes on behind it
+    bool isOwn = false; ///< the publisher that goes on behind the newest version put it
     std::vector<PlannedObject> stateReads; ///< what rebuilds its state, where no root tells which one that is
     std::vector<PlannedObject> newestReads; ///< what is read before a delta is put behind the newest version
     std::vector<ObjectInfo> leftovers; ///< of a version behind it that was never committed

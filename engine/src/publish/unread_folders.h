@@ -20,8 +20,7 @@ std::string checkpointLabel(const Version& version);
 /// folder itself only where nothing else is there.
 std::vector<UnreadFolder> unreadFolders(const std::vector<ObjectInfo>& listing, const Run& understood);
 
-/// What one act has seen and not understood: each folder is told once, when nothing in it has changed between two
-/// looks.
+/// Folders that one act did not understand. Reports each once, when nothing in it has changed between two looks.
 class UnreadReport {
 public:
     /// Those that are news, by reason.

@@ -61,7 +61,7 @@ private:
 /// thread.
 class CheckedReads {
 public:
-    /// What is on record and damaged there is a notice. Errors: Rewritten (an object has another size than on record,
+    /// Damaged records become notices. Errors: Rewritten (an object has another size than on record,
     /// or is known to hold other bytes), those of the records.
     static Result<std::shared_ptr<CheckedReads>> of(const Run& run, const Plan& plan, const ReadRules& rules,
                                                     TaskContext& task);
@@ -84,7 +84,7 @@ public:
     Result<void> expectSound(bool whole, TaskContext& task);
     /// Reads all of each object that is on record under another identity, and compares it. Errors: as above.
     Result<void> expectKnown(TaskContext& task);
-    /// An error that stems from bytes which are not what is on record is told as that.
+    /// `error`, or Rewritten where bytes that differ from the record caused it.
     Error reasonOf(Error error, TaskContext& task);
 
     /// Objects that were rewritten and accepted: keys, and addresses of those outside of the source.

@@ -6,7 +6,7 @@
 
 namespace deltascope::desktop {
 
-// Who is told of alerts besides this window: a file of the user, as `deltascope serve --alert-channels` reads it, and
+// Where alerts go besides this window: a file of the user, as `deltascope serve --alert-channels` reads it, and
 // the notifications of the desktop. GUI thread.
 
 QString channelFile();

@@ -21,8 +21,7 @@ struct ServerAddress {
 };
 
 /// A daemon elsewhere whose runs are kept here as copies, behind the same interfaces as those of this machine. When
-/// contact is lost, what was seen stays and is told as state "lost" until it is back; refused sign-ins are told as
-/// state "error".
+/// contact is lost, the copies stay and their state is "lost" until it is back; a refused sign-in makes it "error".
 class RemoteServer {
 public:
     virtual ~RemoteServer() = default;

@@ -27,8 +27,7 @@ struct RemotePlace {
 };
 
 /// Where a source, a base, a mirror or a destination is: the path of a folder, "file:///…", or a place in an object
-/// store. It is understood once, when it is made; what is wrong with it is told by who opens it. A value; made from
-/// text as a path is.
+/// store. Parsed once, when it is made; the opener reports errors. A value; made from text as a path is.
 class Address {
 public:
     Address() ///< names nothing

@@ -52,7 +52,7 @@ public:
     virtual std::optional<Error> obstacle() const { return std::nullopt; }
     /// Whether it is used only where its name is given.
     virtual bool byNameOnly() const noexcept { return false; }
-    /// What who used it should say: that a device failed, and the processor did its work. The results are right.
+    /// For the caller to report: a device failed, and the processor did its work. The results are right.
     virtual std::vector<Error> notices() const { return {}; }
 
     /// Elements whose bits differ.

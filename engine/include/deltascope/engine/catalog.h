@@ -82,8 +82,8 @@ public:
     static Result<std::unique_ptr<Records>> open(const std::string& path,
                                                  std::chrono::milliseconds patience = std::chrono::seconds(60));
 
-    /// Reads the structure of the file once. Errors: Catalog. The other calls do this first; what a flipped bit hit in
-    /// a single row is found by who asks for the row.
+    /// Reads the structure of the file once. Errors: Catalog. The other calls do this first; a flipped bit in a single
+    /// row shows when that row is read.
     virtual Result<void> check() = 0;
 
     struct Sight {
@@ -163,7 +163,7 @@ public:
     virtual Result<void> addMirror(const std::string& source, const std::string& address, std::int64_t namedUs) = 0;
 };
 
-/// Records that cannot be used: every call ends with `why`. So a damaged file is told instead of done without.
+/// Records that cannot be used: every call fails with `why`, so that nothing silently works without a damaged file.
 std::unique_ptr<Records> unusableRecords(Error why);
 
 } // namespace deltascope

@@ -65,9 +65,9 @@ struct OpenOptions {
     /// (Layout::searchDepth); 1 to MostSearchDepth.
     std::size_t searchDepth = DefaultSearchDepth;
     /// Addresses of mirrors that the user names now, perhaps none; also read are those that the source offers and that
-    /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for who writes to it.
+    /// were named before (docs/formats/mirror.md). Nothing: the source alone counts, as for acts that write to it.
     std::optional<std::vector<Address>> mirrors = {};
-    /// Keeps the listing of the source from look to look, and is told where it grows. Null: everything is listed.
+    /// Keeps the listing of the source from look to look and learns where it grows. Null: every look lists everything.
     KeptListing* listing = nullptr;
     bool changed = true; ///< of KeptListing::look
     /// The user accepts what is gone and, where records are lost, that they begin again.

@@ -63,7 +63,7 @@ struct PastCheckpoints {
 
 /// Publishes into one run, holding its lease. Each object is put with PutMode::IfAbsent, the committing one last, so
 /// readers never see half a version and nothing is ever overwritten. Every version carries the roots of its states
-/// (fact::Base, fact::Root) and the run (fact::Run), and what was done when is told as spans. Blocks are compared by
+/// (fact::Base, fact::Root) and the run (fact::Run); spans tell what was done when. Blocks are compared by
 /// bit patterns. Memory: one block per side and thread and the tensors' names, whatever the size of the model. One
 /// thread at a time.
 class Publisher {

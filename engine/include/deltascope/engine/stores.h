@@ -20,7 +20,7 @@ struct StoresOptions {
     double requestsPerSecond = 0; ///< to each object store; 0: as many as it takes
 };
 
-/// How a store is to be used by who opens it.
+/// How the opener of a store uses it.
 struct StoreUse {
     /// Nobody else writes there: PutMode::IfAbsent looks first where the store cannot put under a condition.
     bool soleWriter = false;

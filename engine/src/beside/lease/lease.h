@@ -16,7 +16,7 @@ namespace deltascope {
 /// compared with another one's: a holder on another machine is watched.
 class Lease {
 public:
-    /// Waits while a holder of whom this machine cannot say whether it runs is watched. Then removes older leases and
+    /// Waits and watches a holder of which this machine cannot say whether it runs. Then removes older leases and
     /// what dead publishers left half-written. `task` outlives the lease: once it is stopped, a request that renews the
     /// lease or gives it back ends soon, whatever it waits for. Errors: Exists (somebody else holds it; the text says
     /// who), Canceled, Io (no thread), those of the store.

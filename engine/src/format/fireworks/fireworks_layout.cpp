@@ -32,8 +32,7 @@ std::vector<VersionObjects> FireworksLayout::group(const std::vector<ObjectInfo>
         sortByKey(version.objects);
         out.push_back(std::move(version));
     }
-    // Identities say nothing about their order; the pointer to the one before is told to the service, not to the
-    // bucket.
+    // Identities say nothing about their order; the service knows which one comes before which, the bucket does not.
     std::stable_sort(out.begin(), out.end(), [](const VersionObjects& a, const VersionObjects& b) {
         return a.publishedUs() < b.publishedUs();
     });

@@ -30,7 +30,7 @@ bool isTemporary(std::string_view file)
         || startsWith(file, "tmp-rank");
 }
 
-/// Files by which other layouts are told from plain checkpoints (rules of docs/formats/hf.md, "Not ours").
+/// Files that mark a folder of another layout (rules of docs/formats/hf.md, "Not ours").
 bool marksOtherLayout(std::string_view file)
 {
     constexpr std::array<std::string_view, 5> Markers = { "manifest.json", "sparse_manifest.json",

@@ -131,7 +131,7 @@ void HubFollower::run(TaskContext& task)
 HubFollower::Ended HubFollower::follow(TaskContext& task, std::optional<std::chrono::milliseconds>& wanted)
 {
     if (m_resume.kind == ResumePoint::Kind::None) {
-        // In this order: what changes after the time is told by the stream, what was before by a listing.
+        // In this order: the stream tells what changes after the time, a listing what was before.
         const std::string since = updatedAt(task, wanted);
         m_resume = { since.empty() ? ResumePoint::Kind::Live : ResumePoint::Kind::Since, since };
         m_signal->raise();

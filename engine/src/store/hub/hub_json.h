@@ -19,7 +19,7 @@ namespace deltascope::hub {
 struct HubFile {
     std::string path;
     std::uint64_t sizeBytes = 0;
-    std::string xetHash; ///< 64 lower-case hexadecimal digits; empty: none is told
+    std::string xetHash; ///< 64 lower-case hexadecimal digits; empty: the hub names none
     std::string gitId; ///< "oid" of a repository's file: the hash of its git blob; empty in buckets
     std::string lfsSha256; ///< of what a pointer in git stands for; empty: the bytes are in git themselves
     std::string uploadedAt; ///< ISO 8601; empty: not told

@@ -95,7 +95,7 @@ Result<void> HubReader::readPlain(const HubRange& range, const Error* before, Ta
             m_plainUntil = (m_hub->clock()->now() + AvoidsXetFor).time_since_epoch().count();
         return outcome;
     }
-    // What is wrong with the first way is told where the second one is of no more help.
+    // The error of the first way counts where the second one says no more.
     const Code code = outcome.error().code;
     const bool saysMore = code == Code::Rewritten || code == Code::Canceled || code == Code::Digest;
     if (before && before->code == Code::Transient && !saysMore)

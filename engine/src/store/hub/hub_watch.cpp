@@ -101,7 +101,7 @@ bool HubSignal::wait(Milliseconds time)
 Result<std::unique_ptr<StoreWatch>> watchBucket(std::shared_ptr<const BucketApi> bucket, std::string front,
                                                 std::shared_ptr<HubSignal> signal, const FollowTimes& times)
 {
-    // From when on changes are told has to be settled before this returns.
+    // The time from which on changes count must be known before this returns.
     http::Request request = bucket->hub().request("GET", bucket->route());
     request.finishWithin = FirstLookWithin;
     TaskContext task;

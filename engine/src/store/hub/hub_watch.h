@@ -33,12 +33,12 @@ struct FollowTimes {
     std::chrono::milliseconds firstPause { 10'000 }, longestPause { 80'000 }; ///< after what went wrong
     std::chrono::milliseconds poll { 5'000 };
     std::chrono::milliseconds streamAgain { 600'000 }; ///< after polling because of what may pass
-    std::chrono::milliseconds lookAnyway { 600'000 }; ///< wait() is true at least so often, whatever is told
+    std::chrono::milliseconds lookAnyway { 600'000 }; ///< wait() is true at least so often, whatever the hub says
 };
 
 /// Follows the changes of a bucket below `front` ("" or a prefix with its slash): by its stream of events, and where
-/// there is none, by looking whether its "updatedAt" has moved. It never ends by itself: what cannot be followed or
-/// asked for is told by whoever lists next. `signal`: also raised by the store for its own changes.
+/// there is none, by looking whether its "updatedAt" has moved. It never ends by itself: the next listing
+/// reports what fails. `signal`: also raised by the store for its own changes.
 /// Errors: Auth, NotFound (of the bucket), Io (no thread).
 Result<std::unique_ptr<StoreWatch>> watchBucket(std::shared_ptr<const BucketApi> bucket, std::string front,
                                                 std::shared_ptr<HubSignal> signal, const FollowTimes& times = {});

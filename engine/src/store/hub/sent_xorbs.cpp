@@ -40,7 +40,7 @@ void SentXorbs::done()
     if (!m_note)
         return;
     m_note->done();
-    // What cannot be read stays, and is told once more than need be.
+    // A note that cannot be read stays, and is reported once more than necessary.
     static_cast<void>(m_journal.forEachOrphan(m_store, [&](const NotedUpload& upload) {
         std::vector<std::string> left = upload.pieces;
         std::erase_if(left, [&](const std::string& piece) { return m_pieces.contains(piece); });

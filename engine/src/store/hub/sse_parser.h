@@ -10,7 +10,7 @@
 namespace deltascope::hub {
 
 struct ServerEvent {
-    std::string name; ///< "message" where none is told
+    std::string name; ///< "message" where the event has none
     std::string data; ///< the lines of it, with line feeds between them
 
     bool operator==(const ServerEvent&) const = default;

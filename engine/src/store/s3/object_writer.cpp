@@ -151,7 +151,7 @@ Result<void> ObjectWriter::refuseExisting(std::string_view key, TaskContext& tas
     const Result<ObjectInfo> there = m_reader.stat(key, task);
     if (there)
         return fail(Code::Exists, "there is an object of this name already", std::string(key));
-    // One who may write but not look is told by the end of the upload.
+    // Keys that may write but not look learn it at the end of the upload.
     const Code code = there.error().code;
     return code == Code::NotFound || code == Code::Auth ? Result<void>() : fail(there.error());
 }

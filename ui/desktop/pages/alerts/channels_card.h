@@ -11,7 +11,7 @@ class QComboBox;
 
 namespace deltascope::desktop {
 
-/// Who is told of alerts: the desktop, and channels of the user, which can be added, tested and removed. GUI thread.
+/// Where alerts go: the desktop, and channels of the user, which can be added, tested and removed. GUI thread.
 class ChannelsCard final : public Card {
     Q_OBJECT
 

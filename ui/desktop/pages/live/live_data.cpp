@@ -10,7 +10,7 @@ namespace deltascope::desktop {
 namespace {
 
 constexpr std::size_t FeedLength = 200;
-constexpr std::size_t MostLags = 20'000; ///< versions that the lag of replicas is told of
+constexpr std::size_t MostLags = 20'000; ///< versions that the lag of replicas covers
 constexpr std::uint32_t BarWidth = 3; ///< least pixels of a bar and its gap
 
 /// Late ones before those that are behind; a foreign or poisoned one counts as the worst.

@@ -22,8 +22,8 @@ namespace deltascope::desktop {
 class ReadsNote;
 class Segments;
 
-/// The values of one tensor at B, and against A or what B builds on: computed when the user asks, who is told before
-/// how much will be read. Another step or tensor takes the result away. GUI thread.
+/// The values of one tensor at B, and against A or what B builds on: computed when the user asks, behind a
+/// statement of how much that reads. Another step or tensor takes the result away. GUI thread.
 class ValuesPanel final : public QWidget {
     Q_OBJECT
 

@@ -36,7 +36,7 @@ struct AlertView {
     std::optional<std::int64_t> clearedUs;
     std::uint64_t count = 1; ///< how often it happened since it began to fire
     AlertState state = AlertState::Firing;
-    std::optional<std::int64_t> snoozedUntilUs; ///< until then nobody is told of it
+    std::optional<std::int64_t> snoozedUntilUs; ///< no messages about it until then
 };
 
 struct AlertRuleView {
