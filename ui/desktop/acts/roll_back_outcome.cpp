@@ -32,7 +32,9 @@ bool serves(const app::ReplicaView& replica, std::int64_t step)
     return replica.step == step && !replica.late && !isPoisoned(replica) && !hasStopped(replica);
 }
 
-QString replicaState(const app::ReplicaView& replica, std::int64_t step)
+}
+
+QString loadedWords(const app::ReplicaView& replica, std::int64_t step)
 {
     return hasStopped(replica)     ? RollBackOutcome::tr("stopped")
         : replica.late             ? RollBackOutcome::tr("no contact")
@@ -40,8 +42,6 @@ QString replicaState(const app::ReplicaView& replica, std::int64_t step)
         : serves(replica, step)    ? RollBackOutcome::tr("✓ has loaded it")
         : replica.step.has_value() ? RollBackOutcome::tr("not yet")
                                    : RollBackOutcome::tr("not known");
-}
-
 }
 
 QString loadedText(const std::vector<app::ReplicaView>& replicas, std::int64_t step)
@@ -186,7 +186,7 @@ void RollBackOutcome::showReplicas()
     for (const app::ReplicaView& replica : m_run->run->replicas) {
         TextRow row;
         row.cells = { safeName(replica.id), replica.step ? QString::number(*replica.step) : unknownText(),
-                      replicaState(replica, done->step) };
+                      loadedWords(replica, done->step) };
         row.tip = safeName(replica.detail);
         row.subject = safeName(replica.id);
         rows.push_back(std::move(row));

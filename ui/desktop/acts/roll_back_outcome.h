@@ -14,6 +14,8 @@ class TextTable;
 
 /// "2 of 3 replicas serve step 17": as their heartbeats say.
 QString loadedText(const std::vector<app::ReplicaView>& replicas, std::int64_t step);
+/// Whether a replica has loaded it, by its own word.
+QString loadedWords(const app::ReplicaView& replica, std::int64_t step);
 
 /// How a roll back goes on, what it has written, and who has loaded it. GUI thread.
 class RollBackOutcome final : public QWidget {
