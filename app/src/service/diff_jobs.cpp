@@ -51,7 +51,7 @@ Result<std::pair<OpenState, OpenState>> choosePair(Workbench& bench, const DiffR
 Result<ActPlan> planOf(const OpenState& a, const OpenState& b)
 {
     if (!a.version || !b.version)
-        return fail(Code::Usage, "a file on its own has no steps");
+        return fail(Code::Usage, "a file on its own has no steps", {}, "Name the folder that holds it.");
     return planDiff({ *a.run, *a.version, a.plans->plan() }, { *b.run, *b.version, b.plans->plan() },
                     a.acceptRewritten || b.acceptRewritten);
 }

@@ -54,7 +54,8 @@ Result<OpenPair> openPair(Workbench& bench, const StatePair& pair, TaskContext& 
 Result<StatePair> planPair(Workbench& bench, const TensorRequest& request, TaskContext& task)
 {
     if (isSingleFile(request.version))
-        return fail(Code::Usage, "a file on its own has no steps", request.version.source.source.text());
+        return fail(Code::Usage, "a file on its own has no steps", request.version.source.source.text(),
+                    "Name the folder that holds it; only digest, diff and publish read one file by itself.");
     StatePair pair;
     pair.acceptRewritten = request.version.acceptRewritten;
     DS_TRY(pair.run, openRequested(bench, request.version.source, task));
