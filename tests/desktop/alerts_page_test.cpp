@@ -139,6 +139,24 @@ TEST_F(AlertsPageTest, WhatFiresIsListedAndCanBeAcknowledged)
         EXPECT_TRUE(alert.id != id || alert.state == app::AlertState::Acked);
 }
 
+TEST_F(AlertsPageTest, DetailsNameTheUnitOfAValue)
+{
+    AlertDetails details;
+    app::AlertView alert;
+    alert.value = 7.5;
+    alert.threshold = 6;
+    const auto says = [&](const char* text) {
+        const QList<QLabel*> texts = details.findChildren<QLabel*>();
+        return std::any_of(texts.begin(), texts.end(),
+                           [&](const QLabel* label) { return label->text().contains(QString::fromUtf8(text)); });
+    };
+    details.setAlert(alert, QStringLiteral("r"), QStringLiteral("× MAD"), 0);
+    EXPECT_TRUE(says("7.5 × MAD, threshold 6 × MAD"));
+    alert.threshold.reset();
+    details.setAlert(alert, QStringLiteral("r"), {}, 0);
+    EXPECT_FALSE(says("threshold"));
+}
+
 TEST_F(AlertsPageTest, WhatIsSnoozedSaysSoUntilItSpeaksAgain)
 {
     AlertsPage* page = alerts("trl-v1.0-badhash");

@@ -46,7 +46,7 @@ AlertDetails::AlertDetails(QWidget* parent)
     all->addWidget(m_remedy);
     all->addWidget(m_facts);
     all->addLayout(buttons);
-    setAlert(std::nullopt, {}, 0);
+    setAlert(std::nullopt, {}, {}, 0);
 }
 
 QMenu* AlertDetails::makeSnoozes()
@@ -62,7 +62,8 @@ QMenu* AlertDetails::makeSnoozes()
     return menu;
 }
 
-void AlertDetails::setAlert(std::optional<app::AlertView> alert, const QString& run, std::int64_t nowUs)
+void AlertDetails::setAlert(std::optional<app::AlertView> alert, const QString& run, const QString& unit,
+                            std::int64_t nowUs)
 {
     m_alert = std::move(alert);
     setVisible(m_alert.has_value());
@@ -88,7 +89,7 @@ void AlertDetails::setAlert(std::optional<app::AlertView> alert, const QString& 
     if (shown.count > 1)
         facts += tr("seen %1 times").arg(exactText(shown.count));
     if (shown.value && shown.threshold)
-        facts += tr("value %1, threshold %2").arg(*shown.value, 0, 'g', 4).arg(*shown.threshold, 0, 'g', 4);
+        facts += tr("%1 %3, threshold %2 %3").arg(*shown.value, 0, 'g', 4).arg(*shown.threshold, 0, 'g', 4).arg(unit);
     facts += tr("run %1").arg(run);
     if (shown.replica)
         facts += tr("replica %1").arg(safeName(*shown.replica));

@@ -18,8 +18,8 @@ class AlertDetails final : public QWidget {
 
 public:
     explicit AlertDetails(QWidget* parent = nullptr);
-    /// Nothing: none is selected. `run`: what users call its run.
-    void setAlert(std::optional<app::AlertView> alert, const QString& run, std::int64_t nowUs);
+    /// Nothing: none is selected. `run`: what users call its run. `unit`: of its value, empty if it has none.
+    void setAlert(std::optional<app::AlertView> alert, const QString& run, const QString& unit, std::int64_t nowUs);
     const std::optional<app::AlertView>& alert() const { return m_alert; }
 
 signals:

@@ -7,6 +7,7 @@
 #include "pages/alerts/alert_details.h"
 #include "pages/alerts/alert_model.h"
 #include "pages/alerts/channels_card.h"
+#include "pages/alerts/rule_row.h"
 #include "pages/alerts/rules_card.h"
 #include "widgets/cards.h"
 #include "widgets/table_header.h"
@@ -221,9 +222,12 @@ void AlertsPage::showDetails()
 {
     const QModelIndex current = m_list->currentIndex();
     const bool shown = current.isValid() && current.row() < m_model->rowCount();
-    m_details->setAlert(shown ? std::optional(m_model->alert(current.row())) : std::nullopt,
-                        shown ? current.siblingAtColumn(AlertModel::Run).data().toString() : QString(),
-                        ServiceBridge::nowUs());
+    if (!shown)
+        return m_details->setAlert(std::nullopt, {}, {}, 0);
+    const app::AlertView& alert = m_model->alert(current.row());
+    const RuleRow* const rule = m_rules->row(alert.rule);
+    m_details->setAlert(alert, current.siblingAtColumn(AlertModel::Run).data().toString(),
+                        rule ? QString::fromStdString(rule->rule().unit) : QString(), ServiceBridge::nowUs());
 }
 
 void AlertsPage::resizeEvent(QResizeEvent* event)
