@@ -120,6 +120,83 @@ TEST(Health, DamageOfTheNewestStepsIsSaidBeforeOlderDamage)
     EXPECT_EQ(health.restore, 7);
 }
 
+/// soundRun() with suspect steps.
+RunView suspectRun(std::initializer_list<std::int64_t> suspects)
+{
+    RunView run = soundRun();
+    for (const std::int64_t step : suspects)
+        stepOf(run, step).problems = { problem("DS-SUSPECT-VALUES", step) };
+    return run;
+}
+
+/// Gives a delta a complete form beside it, as some trainers publish both.
+void addCompleteForm(StepView& step, bool isUsed)
+{
+    FormView delta;
+    delta.kind = "delta";
+    delta.baseStep = step.baseStep;
+    delta.isUsed = !isUsed;
+    FormView full;
+    full.kind = "anchor";
+    full.isUsed = isUsed;
+    step.forms = { delta, full };
+}
+
+TEST(Health, DamageEndsWhereACompleteFormStandsBesideADelta)
+{
+    RunView run = soundRun();
+    for (const std::int64_t step : { 1, 2, 8 }) {
+        stepOf(run, step).restorable = false;
+        stepOf(run, step).state = step == 2 ? "complete" : "broken";
+        stepOf(run, step).problems = { problem("DS-DIGEST", step) };
+    }
+    stepOf(run, 9).restorable = false;
+    addCompleteForm(stepOf(run, 3), true);
+    stepOf(run, 3).forms[0].restore.reason = "it builds on step 1";
+    HealthView health = makeHealth(run, {});
+    EXPECT_EQ(health.headline, "Step 8 is damaged: steps 8 and 9 cannot be rebuilt; 1 more stretch is damaged");
+    EXPECT_EQ(health.restorable, "Can be restored: step 0, steps 3 to 7");
+
+    stepOf(run, 3).forms[1].restore.reason = "it is damaged, too"; // and the run says that nothing leads to it
+    stepOf(run, 3).forms[1].isUsed = false;
+    for (const std::int64_t step : { 3, 4 })
+        stepOf(run, step).restorable = false;
+    health = makeHealth(run, {});
+    EXPECT_EQ(health.restorable, "Can be restored: step 0, steps 5 to 7");
+}
+
+TEST(Health, DamageThatAVerificationSawSparesWhatHasACompleteForm)
+{
+    RunView run = soundRun();
+    addCompleteForm(stepOf(run, 3), false);
+    VerifiedSteps steps = verified(run, "first_sight");
+    steps[{ 0, 2 }] = { 2, "damaged", 0, problem("DS-DIGEST", 2) };
+    const HealthView health = makeHealth(run, steps);
+    EXPECT_EQ(health.headline, "Step 2 is damaged and cannot be rebuilt");
+    EXPECT_EQ(health.restorable, "Can be restored: steps 0 and 1, and from 3 on");
+}
+
+TEST(Health, DoubtsEndAtTheCompleteFormThatIsUsed)
+{
+    RunView run = suspectRun({ 2 });
+    addCompleteForm(stepOf(run, 4), true);
+    EXPECT_EQ(makeHealth(run, {}).restorable, "Can be restored: steps 0 and 1, and from 4 on");
+    addCompleteForm(stepOf(run, 4), false);
+    EXPECT_EQ(makeHealth(run, {}).restorable, "Can be restored: steps 0 and 1, and from 5 on");
+}
+
+TEST(Health, DoubtsBesideDamageAreNamed)
+{
+    RunView run = suspectRun({ 7 });
+    stepOf(run, 4).restorable = false;
+    stepOf(run, 4).state = "broken";
+    stepOf(run, 4).problems = { problem("DS-DIGEST", 4) };
+    EXPECT_EQ(makeHealth(run, {}).headline, "Step 4 is damaged and cannot be rebuilt; steps 7 to 9 are in doubt");
+    EXPECT_EQ(makeHealth(run, {}).restorable, "Can be restored: steps 0 to 3, steps 5 and 6");
+    run.epochs.back().steps.resize(8);
+    EXPECT_EQ(makeHealth(run, {}).headline, "Step 4 is damaged and cannot be rebuilt; step 7 is in doubt");
+}
+
 TEST(Health, NeighborsThatStandAloneHaveEachAFaultOfTheirOwn)
 {
     RunView run = soundRun();
@@ -221,15 +298,6 @@ TEST(Health, SuspectValuesAreADoubtUntilTheNextCompleteState)
     EXPECT_EQ(health.proven, "Bytes as first read, which may be just now, to step 1");
     EXPECT_EQ(health.remedy, "Do this.");
     EXPECT_EQ(health.step, 2);
-}
-
-/// soundRun() with suspect steps.
-RunView suspectRun(std::initializer_list<std::int64_t> suspects)
-{
-    RunView run = soundRun();
-    for (const std::int64_t step : suspects)
-        stepOf(run, step).problems = { problem("DS-SUSPECT-VALUES", step) };
-    return run;
 }
 
 TEST(Health, ARollBackToASoundStepEndsADoubtAboutValues)

@@ -1,6 +1,8 @@
 #include "alerts/recent.h"
 #include "alerts/rules.h"
 
+#include "deltascope/base/median.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -52,7 +54,7 @@ Findings publishStalled(const RuleInput& input)
         intervals.push_back(static_cast<double>(steps[i]->publishedUs - steps[i - 1]->publishedUs));
         newestUs = std::max(newestUs, steps[i]->publishedUs);
     }
-    const double usual = median(std::move(intervals));
+    const double usual = medianOf(std::move(intervals)).value();
     if (usual < SecondUs)
         return {}; // times of a copy, which tell nothing
     const double limit = std::max(static_cast<double>(LeastUs), input.threshold * usual);
@@ -88,7 +90,7 @@ Findings anchorOverdue(const RuleInput& input)
     }
     if (chains.size() < LeastChains)
         return {};
-    const double usual = std::max(median(chains), 1.0);
+    const double usual = std::max(medianOf(chains).value(), 1.0);
     if (*since <= input.threshold * usual)
         return {};
     Finding finding;

@@ -36,13 +36,6 @@ std::span<const SpanView> recentSpans(const RunView& run)
     return spans.last(std::min(spans.size(), Most));
 }
 
-double median(std::vector<double> values)
-{
-    const auto middle = values.begin() + std::ssize(values) / 2;
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 std::string shortName(const std::string& name)
 {
     constexpr std::size_t Most = 24; // bytes

@@ -19,8 +19,6 @@ std::vector<const StepView*> recentSteps(const RunView& run, std::size_t most);
 std::span<const StepView> sinceLastAnchor(const RunView& run);
 /// The newest spans.
 std::span<const SpanView> recentSpans(const RunView& run);
-/// `values` must not be empty.
-double median(std::vector<double> values);
 /// A foreign name that fits into a title.
 std::string shortName(const std::string& name);
 /// A share as people read it: "0.34 %".

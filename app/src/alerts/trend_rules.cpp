@@ -2,6 +2,7 @@
 #include "alerts/rules.h"
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/base/median.h"
 #include "view/covered_time.h"
 
 #include <algorithm>
@@ -101,11 +102,11 @@ Findings densityShift(const RuleInput& input)
         std::vector<double> before = trend.before(at);
         if (before.size() < LeastSteps)
             return std::nullopt;
-        const double usual = median(before);
+        const double usual = medianOf(before).value();
         const double shift = std::abs(trend.values[at] - usual);
         for (double& value : before)
             value = std::abs(value - usual);
-        const double spread = median(std::move(before));
+        const double spread = medianOf(std::move(before)).value();
         return shift > LeastShift && shift > input.threshold * spread ? std::optional(shift / spread) : std::nullopt;
     };
     const std::optional<std::size_t> odd = trend.lastOdd([&](std::size_t at) { return deviations(at).has_value(); });
@@ -115,7 +116,7 @@ Findings densityShift(const RuleInput& input)
     finding.step = trend.steps[*odd]->step;
     finding.title = fmt::format("Unusual density at step {}", *finding.step);
     finding.text = fmt::format("Step {} has changed {} of the weights; usual are {}.", *finding.step,
-                               percentText(trend.values[*odd]), percentText(median(trend.before(*odd))));
+                               percentText(trend.values[*odd]), percentText(medianOf(trend.before(*odd)).value()));
     if (const double value = *deviations(*odd); std::isfinite(value)) // not where all were the same before
         finding.value = value;
     return { finding };
@@ -155,12 +156,12 @@ Findings pauseLong(const RuleInput& input)
     const std::optional<std::size_t> odd = trend.lastOdd([&](std::size_t at) {
         std::vector<double> before = trend.before(at);
         return before.size() >= LeastSteps
-            && trend.values[at] > std::max(LeastMs, input.threshold * median(std::move(before)));
+            && trend.values[at] > std::max(LeastMs, input.threshold * medianOf(std::move(before)).value());
     });
     if (!odd)
         return {};
     const StepView& step = *trend.steps[*odd];
-    const double usual = median(trend.before(*odd));
+    const double usual = medianOf(trend.before(*odd)).value();
     Finding finding;
     finding.step = step.step;
     finding.replica = slowestAt(input.run, step);

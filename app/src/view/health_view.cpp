@@ -94,8 +94,24 @@ Use ownUseOf(const RunView& run, const JudgedStep& judged, bool isNewest)
     return mayGrow ? Use::Pending : Use::Doubtful;
 }
 
-/// What builds on something that cannot be used cannot be used, and doubts last as long. A step that restores another
-/// has the state of that one, and its doubts instead of those about what it builds on.
+/// The step whose state a step is rebuilt from; nothing where the form that is used is complete.
+std::optional<std::int64_t> baseOf(const StepView& step)
+{
+    const auto used =
+        std::find_if(step.forms.begin(), step.forms.end(), [](const FormView& form) { return form.isUsed; });
+    return used == step.forms.end() ? step.baseStep : used->baseStep;
+}
+
+/// Whether one of its forms is complete and can be used, whatever becomes of its base.
+bool standsByItself(const StepView& step)
+{
+    return std::any_of(step.forms.begin(), step.forms.end(),
+                       [](const FormView& form) { return !form.baseStep && form.restore.reason.empty(); });
+}
+
+/// What is rebuilt from something that cannot be used cannot be used, unless another form of it can, and doubts last as
+/// long. A step that restores another has the state of that one, and its doubts instead of those about what it builds
+/// on.
 Judged judge(const RunView& run, const VerifiedSteps& verified)
 {
     Judged all;
@@ -108,17 +124,17 @@ Judged judge(const RunView& run, const VerifiedSteps& verified)
     for (const StepView* step : steps) {
         JudgedStep judged { step, verifiedOf(verified, *step), Use::Usable, all.size(), {}, {} };
         judged.use = ownUseOf(run, judged, step == steps.back());
-        judged.base = placeOf(step->baseStep);
+        judged.base = placeOf(baseOf(*step));
         judged.restored = placeOf(step->restores);
-        const auto inherit = [&](const std::optional<std::size_t>& from, Use least) {
-            if (!from || all[*from].use < std::max(judged.use, least))
+        const auto inherit = [&](const std::optional<std::size_t>& from, Use use) {
+            if (!from || all[*from].use != use || judged.use > use)
                 return;
-            judged.use = all[*from].use;
+            judged.use = use;
             judged.origin = all[*from].origin;
         };
-        inherit(judged.base, judged.restored ? Use::Unusable : Use::Doubtful);
-        if (judged.restored && all[*judged.restored].use == Use::Doubtful)
-            inherit(judged.restored, Use::Doubtful);
+        if (!standsByItself(*step))
+            inherit(judged.base, Use::Unusable);
+        inherit(judged.restored ? judged.restored : judged.base, Use::Doubtful);
         places[step->step] = all.size();
         all.push_back(std::move(judged));
     }
@@ -249,6 +265,14 @@ std::vector<StepStretch> damagedStretches(const Judged& all)
         }
     }
     return found;
+}
+
+/// "step 3 is", "steps 3 to 5 are", "steps 3 to 5 and others are".
+std::string areThose(const Judged& all, const std::vector<StepStretch>& stretches)
+{
+    const bool isOne = stretches.size() == 1 && stretches[0].first == stretches[0].last;
+    return fmt::format("{}{} {}", numbers(all, stretches[0]), stretches.size() > 1 ? " and others" : "",
+                       isOne ? "is" : "are");
 }
 
 struct DamageWords {
@@ -406,6 +430,8 @@ HealthView makeHealth(const RunView& run, const VerifiedSteps& verified, bool ol
     if (!damaged.empty()) {
         const bool newest = damaged.back().last + 1 == all.size(); // it matters most
         addDamage(health, run, all, newest ? damaged.back() : damaged.front(), damaged.size() - 1);
+        if (!doubtful.empty())
+            health.headline += fmt::format("; {} in doubt", areThose(all, doubtful));
     } else if (!doubtful.empty()) {
         addDoubt(health, run, all, doubtful);
     } else if (const ProblemView* loss = lossOf(run)) {

@@ -1,6 +1,7 @@
 #include "deltascope/app/view/summary_view.h"
 
 #include "deltascope/app/view/replica_state.h"
+#include "deltascope/base/median.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -45,9 +46,9 @@ void addPublication(KpiView& kpi, const std::vector<const StepView*>& steps)
             kpi.changedFraction = step.changedFraction;
         }
     }
-    kpi.intervalSeconds = quantile(intervals, 0.5);
-    kpi.changedFractionMedian = quantile(changed, 0.5);
-    kpi.pauseP50Ms = quantile(pauses, 0.5);
+    kpi.intervalSeconds = medianOf(intervals);
+    kpi.changedFractionMedian = medianOf(changed);
+    kpi.pauseP50Ms = medianOf(pauses);
     kpi.pauseP95Ms = quantile(pauses, 0.95);
     const std::int64_t wallUs = steps.empty() ? 0 : steps.back()->publishedUs - steps[first]->publishedUs;
     if (!pauses.empty() && wallUs > 0 && pausedUs <= static_cast<double>(wallUs)) // else they are times of a copy

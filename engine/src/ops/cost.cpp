@@ -1,6 +1,7 @@
 #include "deltascope/engine/cost.h"
 
 #include "deltascope/base/bytes.h"
+#include "deltascope/base/median.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,15 +18,6 @@ constexpr double DefaultRestoresPerDay = 4;
 constexpr double SecondsPerDay = 86'400;
 constexpr double BytesPerGb = 1e9;
 constexpr std::uint64_t LongestCadence = 1'000'000'000;
-
-template <class T> std::optional<T> lowerMedian(std::vector<T> values)
-{
-    if (values.empty())
-        return std::nullopt;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 std::optional<double> mean(std::uint64_t sum, std::uint64_t count)
 {
@@ -60,7 +52,8 @@ const VersionObjects* newestComplete(const Run& run)
     return nullptr;
 }
 
-/// The usual number of versions from one complete state to the next. `complete`: places of those among `versions`.
+/// The usual number of versions from one complete state to the next: the median, of two in the middle the lower one.
+/// `complete`: places of those among `versions`.
 std::optional<std::uint64_t> cadenceOf(const std::vector<std::uint64_t>& complete, std::uint64_t versions)
 {
     // A writer may begin with two complete states in a row. That tells nothing where more versions follow.
@@ -68,7 +61,11 @@ std::optional<std::uint64_t> cadenceOf(const std::vector<std::uint64_t>& complet
     std::vector<std::uint64_t> intervals;
     for (std::size_t i = beginsTwice ? 2 : 1; i < complete.size(); ++i)
         intervals.push_back(complete[i] - complete[i - 1]);
-    return lowerMedian(std::move(intervals));
+    if (intervals.empty())
+        return std::nullopt;
+    const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>((intervals.size() - 1) / 2);
+    std::nth_element(intervals.begin(), middle, intervals.end());
+    return *middle;
 }
 
 std::optional<double> changedFractionOf(const Run& run, const Version& version)
@@ -294,12 +291,12 @@ CostInputs costInputsOf(const Run& run)
         inputs.fullRequests = requestsOf(run.base->objects);
         inputs.fullIsBase = true;
     }
-    inputs.secondsPerStep = lowerMedian(std::move(intervals));
+    inputs.secondsPerStep = medianOf(std::move(intervals));
     if (inputs.secondsPerStep && *inputs.secondsPerStep < 1)
         inputs.secondsPerStep.reset();
     inputs.cadence = cadenceOf(complete, inputs.versions);
     inputs.replayedDeltas = fractions.size();
-    inputs.changedFraction = lowerMedian(std::move(fractions));
+    inputs.changedFraction = medianOf(std::move(fractions));
     if (const Version* latest = run.latest()) {
         if (const Result<Plan> plan = planFor(run, *latest)) {
             inputs.restoreBytes = plan->readBytes;
