@@ -129,7 +129,7 @@ TEST_F(DiffPageTest, DifferentShowsWhatTheEngineFinds)
         EXPECT_EQ(cell(table, safeName(tensor.name), "different"), exactText(tensor.different));
         EXPECT_EQ(cell(table, safeName(tensor.name), "max |Δ|"), smallText(tensor.maxAbs.value()));
         EXPECT_EQ(cell(table, safeName(tensor.name), "max ULP"), exactText(tensor.maxUlp.value()));
-        EXPECT_EQ(cell(table, safeName(tensor.name), "sign flips"), exactText(tensor.signFlips));
+        EXPECT_EQ(cell(table, safeName(tensor.name), "sign flips"), exactText(tensor.signFlips.value()));
     }
     EXPECT_EQ(tile(page, "Tensors different").value.value, exactText(found->tensorsDifferent));
     EXPECT_EQ(tile(page, "Tensors different").value.unit, "of " + exactText(found->tensorsTotal));

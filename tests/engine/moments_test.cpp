@@ -83,9 +83,9 @@ DiffMoments plainOfFloats(ByteSpan before, ByteSpan after, const Fields& fields)
             : x.magnitude > y.magnitude                      ? x.magnitude - y.magnitude
                                                              : y.magnitude - x.magnitude;
         out.maxUlp = std::max(out.maxUlp, apart);
-        const double gap = std::fabs(x.value - y.value);
-        if (!std::isfinite(gap))
+        if (!std::isfinite(x.value) || !std::isfinite(y.value))
             continue;
+        const double gap = std::fabs(x.value - y.value); // infinite where F64 has no such number
         out.maxAbs = std::max(out.maxAbs, gap);
         moved.add(i, gap);
     }

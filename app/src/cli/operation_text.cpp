@@ -365,19 +365,18 @@ std::string partText(const app::DiffView& diff)
 std::string notFiniteText(const app::TensorDiffView& tensor)
 {
     return fmt::format("{:>15}  ",
-                       tensor.maxAbs || tensor.notFiniteA + tensor.notFiniteB > 0
+                       tensor.signFlips || tensor.notFiniteA + tensor.notFiniteB > 0
                            ? fmt::format("{} → {}", countText(tensor.notFiniteA), countText(tensor.notFiniteB))
                            : "–");
 }
 
-/// A dash: it is not measured of this dtype.
+/// A dash: there is nothing to measure, or it is not measured of this dtype.
 std::string differenceRow(const app::TensorDiffView& tensor, bool withNotFinite)
 {
-    const bool isMeasured = tensor.maxAbs.has_value();
     return fmt::format(
         "{:>12} {:>12} {:>10} {:>8} {:>7}  {}{}\n", countText(tensor.different),
-        tensor.touched ? countText(*tensor.touched) : "–", isMeasured ? fmt::format("{:.3g}", *tensor.maxAbs) : "–",
-        tensor.maxUlp ? std::to_string(*tensor.maxUlp) : "–", isMeasured ? std::to_string(tensor.signFlips) : "–",
+        tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs ? fmt::format("{:.3g}", *tensor.maxAbs) : "–",
+        tensor.maxUlp ? std::to_string(*tensor.maxUlp) : "–", tensor.signFlips ? std::to_string(*tensor.signFlips) : "–",
         withNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
 }
 

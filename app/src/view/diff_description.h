@@ -15,14 +15,14 @@ template <class Io> void describe(Io& io, Of<Io, TensorDiffView>& tensor)
     io("elements", tensor.elements);
     io("elements_different", tensor.different);
     io("elements_touched", tensor.touched);
-    io("sign_flips", tensor.signFlips);
-    io("nan_involved", tensor.nanInvolved);
+    io("sign_flips", tensor.signFlips, "null: no distances are measured of this dtype");
+    io("nan_involved", tensor.nanInvolved, "differing elements where a side is NaN; null as above");
     if (io.has("not_finite_a")) { // a server of an earlier version does not count them
         io("not_finite_a", tensor.notFiniteA, "NaN or infinite elements");
         io("not_finite_b", tensor.notFiniteB);
     }
-    io("max_abs", tensor.maxAbs, "null: no distances are measured of this dtype, no signs and no NaN");
-    io("max_ulp", tensor.maxUlp, "null: of integers, and where no distances are measured");
+    io("max_abs", tensor.maxAbs, "over finite values; null: none differ, none are measured, or F64 has no such number");
+    io("max_ulp", tensor.maxUlp, "over what is not NaN; null: none differs, of integers, and where none are measured");
     io("relative_norm", tensor.relativeNorm, "L2 of B − A over that of A; null: no element that differs is finite");
 }
 

@@ -22,13 +22,15 @@ TensorDiffView diffRow(TensorDiff diff)
     row.shape = std::move(diff.tensor.shape);
     row.different = diff.different;
     row.touched = diff.touched;
-    row.signFlips = diff.signFlips;
-    row.nanInvolved = diff.nanInvolved;
     row.notFiniteA = diff.notFinite.a;
     row.notFiniteB = diff.notFinite.b;
-    if (isNumber(diff.tensor.dtype))
-        row.maxAbs = diff.maxAbs;
-    if (isFloating(diff.tensor.dtype))
+    if (isNumber(diff.tensor.dtype)) {
+        row.signFlips = diff.signFlips;
+        row.nanInvolved = diff.nanInvolved;
+        if (diff.different == 0 || diff.different > diff.notFinite.different)
+            row.maxAbs = diff.maxAbs;
+    }
+    if (isFloating(diff.tensor.dtype) && (diff.different == 0 || diff.different > diff.nanInvolved))
         row.maxUlp = diff.maxUlp;
     row.relativeNorm = diff.relativeNorm;
     return row;

@@ -88,11 +88,11 @@ template <class Format, bool Signed, bool MayBeSpecial> HWY_INLINE hn::VFromD<Do
     }
 }
 
-HWY_INLINE hn::VFromD<Doubles> finiteOrZero(hn::VFromD<Doubles> v)
+HWY_INLINE hn::MFromD<Doubles> isFinite(hn::VFromD<Doubles> v)
 {
-    const Doubles d;
-    return hn::IfThenElseZero(hn::Lt(hn::Abs(v), hn::Set(d, std::numeric_limits<double>::infinity())), v);
+    return hn::Lt(hn::Abs(v), hn::Set(Doubles(), std::numeric_limits<double>::infinity()));
 }
+HWY_INLINE hn::VFromD<Doubles> finiteOrZero(hn::VFromD<Doubles> v) { return hn::IfThenElseZero(isFinite(v), v); }
 
 template <class Format> class ChunkMeter {
     using Bits = typename Format::Bits;
@@ -176,13 +176,13 @@ private:
             return hn::Add(sum, hn::Mul(value, value));
     }
 
-    /// How far values are apart; 0 where that is not finite.
+    /// How far values are apart; 0 where one of them is not finite.
     template <bool MayBeSpecial>
     static HWY_INLINE hn::VFromD<Doubles> distance(hn::VFromD<Doubles> a, hn::VFromD<Doubles> b)
     {
         const auto gap = hn::Abs(hn::Sub(a, b));
-        if constexpr (MayBeSpecial || Format::Width == 64) // where finite numbers may be too far apart, too
-            return finiteOrZero(gap);
+        if constexpr (MayBeSpecial)
+            return hn::IfThenElseZero(hn::And(isFinite(a), isFinite(b)), gap);
         else
             return gap;
     }

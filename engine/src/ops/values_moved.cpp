@@ -36,9 +36,7 @@ Result<ValuesMoved> MovedCollector::finish()
     out.different = m_diff.different;
     out.signFlips = m_diff.signFlips;
     out.nanInvolved = m_diff.nanInvolved;
-    // Both zeros are one step and no distance apart; other distances of none are too large for a number.
-    const bool isFinite = m_diff.different > m_diff.notFinite.different;
-    if (isFinite && (m_diff.maxAbs > 0 || m_steps.all[0] > 0))
+    if (m_diff.different > m_diff.notFinite.different)
         out.maxAbs = m_diff.maxAbs;
     out.norm = std::sqrt(m_squares.moved.value());
     out.relativeNorm = m_squares.relativeNorm(m_diff.different, m_diff.notFinite);

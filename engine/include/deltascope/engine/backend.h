@@ -28,8 +28,8 @@ struct DiffMoments {
     std::uint64_t nanInvolved = 0; ///< a side is NaN; these count in nothing that follows
     std::uint64_t signFlips = 0;
     std::uint64_t maxUlp = 0; ///< distance of ordered bit patterns; floating types
-    double maxAbs = 0; ///< largest distance of values, over finite distances
-    double movedSquares = 0; ///< sum of the squares of finite distances
+    double maxAbs = 0; ///< largest distance of two finite values; infinite where binary64 has no such number
+    double movedSquares = 0; ///< sum of the squares of these distances
 
     bool operator==(const DiffMoments&) const = default;
 };

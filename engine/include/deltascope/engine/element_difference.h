@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace deltascope {
 
@@ -33,10 +32,10 @@ constexpr void addDifference(const Format& format, typename Format::Bits x, type
         gap = static_cast<double>(apart); // so that large numbers keep small distances
     } else {
         out.maxUlp = std::max(out.maxUlp, apart);
-        gap = format.value(x) - format.value(y);
+        if (format.isSpecial(x) || format.isSpecial(y))
+            return;
+        gap = format.value(x) - format.value(y); // infinite where F64 has no such number
         gap = gap < 0 ? -gap : gap;
-        if (!(gap <= std::numeric_limits<double>::max()))
-            return; // infinite, or no number
     }
     out.maxAbs = std::max(out.maxAbs, gap);
     moved += gap * gap;

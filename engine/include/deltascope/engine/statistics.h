@@ -44,7 +44,7 @@ struct ValuesMoved {
     std::uint64_t different = 0; ///< bits
     std::uint64_t signFlips = 0;
     std::uint64_t nanInvolved = 0; ///< of those that differ; they count in nothing below
-    std::optional<double> maxAbs; ///< over those that differ and are finite
+    std::optional<double> maxAbs; ///< over those that differ and are finite; infinite where F64 has no such number
     double norm = 0; ///< L2 of the difference, over elements that are finite in both
     std::optional<double> relativeNorm; ///< as TensorDiff::relativeNorm
     /// By the distance in representable values: 1, 2, up to 4, up to 8 … up to 2^i.

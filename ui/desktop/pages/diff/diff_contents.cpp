@@ -50,11 +50,6 @@ template <class Rows, class Of> DiffTable::Column smallColumn(const QString& tit
              [rows, of](std::size_t row) { return of(rows(row)).value_or(-1.0); } };
 }
 
-std::optional<std::uint64_t> ifMeasured(const app::TensorDiffView& tensor, std::uint64_t count)
-{
-    return tensor.maxAbs ? std::optional(count) : std::nullopt;
-}
-
 template <class Rows> DiffTable::Column nameColumn(const Rows& rows)
 {
     return { tr("tensor"), [rows](std::size_t row) { return shortened(safeName(rows(row).name)); }, nullptr, false };
@@ -129,9 +124,9 @@ DiffTable::Content differentTensors(DiffPointer diff)
     content.columns.push_back(measuredColumn(tr("max ULP"), rows, [](const Row& row) { return row.maxUlp; }));
     content.columns.back().tip = tr("Representable numbers between the values, at most");
     content.columns.push_back(
-        measuredColumn(tr("sign flips"), rows, [](const Row& row) { return ifMeasured(row, row.signFlips); }));
+        measuredColumn(tr("sign flips"), rows, [](const Row& row) { return row.signFlips; }));
     content.columns.push_back(
-        measuredColumn(tr("NaN"), rows, [](const Row& row) { return ifMeasured(row, row.nanInvolved); }));
+        measuredColumn(tr("NaN"), rows, [](const Row& row) { return row.nanInvolved; }));
     content.columns.back().tip = tr("Different elements of which one is no number");
     return content;
 }

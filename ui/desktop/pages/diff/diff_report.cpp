@@ -152,11 +152,12 @@ DiffReport makeReport(const app::DiffView& diff, const QString& run, const QStri
     const QJsonValue Null(QJsonValue::Null);
     const auto orNull = [&](const std::optional<double>& value) { return value ? QJsonValue(*value) : Null; };
     for (const app::TensorDiffView* tensor : tensors)
-        report.rows.push_back(
-            { safeName(tensor->name), safeName(tensor->dtype), shapeText(tensor->shape), number(tensor->elements),
-              number(tensor->different), tensor->touched ? number(*tensor->touched) : Null, orNull(tensor->maxAbs),
-              orNull(tensor->relativeNorm), tensor->maxUlp ? number(*tensor->maxUlp) : Null,
-              tensor->maxAbs ? number(tensor->signFlips) : Null, tensor->maxAbs ? number(tensor->nanInvolved) : Null });
+        report.rows.push_back({ safeName(tensor->name), safeName(tensor->dtype), shapeText(tensor->shape),
+                                number(tensor->elements), number(tensor->different),
+                                tensor->touched ? number(*tensor->touched) : Null, orNull(tensor->maxAbs),
+                                orNull(tensor->relativeNorm), tensor->maxUlp ? number(*tensor->maxUlp) : Null,
+                                tensor->signFlips ? number(*tensor->signFlips) : Null,
+                                tensor->nanInvolved ? number(*tensor->nanInvolved) : Null });
     return report;
 }
 

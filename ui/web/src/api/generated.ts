@@ -558,12 +558,12 @@ export interface TensorDiff {
   elements: number;
   elements_different: number;
   elements_touched: number | null;
-  sign_flips: number;
-  nan_involved: number;
+  sign_flips: number | null; // null: no distances are measured of this dtype
+  nan_involved: number | null; // differing elements where a side is NaN; null as above
   not_finite_a: number; // NaN or infinite elements
   not_finite_b: number;
-  max_abs: number | null; // null: no distances are measured of this dtype, no signs and no NaN
-  max_ulp: number | null; // null: of integers, and where no distances are measured
+  max_abs: number | null; // over finite values; null: none differ, none are measured, or F64 has no such number
+  max_ulp: number | null; // over what is not NaN; null: none differs, of integers, and where none are measured
   relative_norm: number | null; // L2 of B − A over that of A; null: no element that differs is finite
 }
 

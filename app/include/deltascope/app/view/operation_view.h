@@ -91,11 +91,10 @@ struct TensorDiffView {
     std::uint64_t elements = 0;
     std::uint64_t different = 0;
     std::optional<std::uint64_t> touched;
-    std::uint64_t signFlips = 0;
-    std::uint64_t nanInvolved = 0;
+    std::optional<std::uint64_t> signFlips, nanInvolved; ///< nothing: of this dtype no distances are measured
     std::uint64_t notFiniteA = 0, notFiniteB = 0; ///< NaN or infinite elements
-    std::optional<double> maxAbs; ///< over finite distances; nothing: of this dtype none is measured
-    std::optional<std::uint64_t> maxUlp; ///< of floating types
+    std::optional<double> maxAbs; ///< over finite values; nothing where none differ, as where no distances are measured
+    std::optional<std::uint64_t> maxUlp; ///< of floating types, over what is not NaN; nothing as above
     std::optional<double> relativeNorm; ///< as in TensorDiff
 };
 /// A tensor whose dtype or shape differs between A and B.

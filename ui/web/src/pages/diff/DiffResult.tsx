@@ -17,8 +17,6 @@ import { Share } from './Share';
 
 const touchedShare = (row: TensorDiff): number | null =>
   row.elements_touched === null || row.elements === 0 ? null : row.elements_touched / row.elements;
-/** Null: of this dtype nothing is measured. */
-const ifMeasured = (row: TensorDiff, n: number): number | null => (row.max_abs === null ? null : n);
 const exactOr = (n: number | null): string => (n === null ? unknown : exact(n));
 
 const COLUMNS: Column<TensorDiff>[] = [
@@ -30,8 +28,8 @@ const COLUMNS: Column<TensorDiff>[] = [
   { id: 'abs', head: 'max |Δ|', cell: (row) => norm(row.max_abs), key: (row) => row.max_abs, number: true },
   { id: 'l2', head: 'relative L2', cell: (row) => norm(row.relative_norm), key: (row) => row.relative_norm, number: true },
   { id: 'ulp', head: 'max ULP', cell: (row) => exactOr(row.max_ulp), key: (row) => row.max_ulp, number: true, narrow: true },
-  { id: 'flips', head: 'sign flips', cell: (row) => exactOr(ifMeasured(row, row.sign_flips)), key: (row) => ifMeasured(row, row.sign_flips), number: true, narrow: true },
-  { id: 'nan', head: 'NaN', cell: (row) => exactOr(ifMeasured(row, row.nan_involved)), key: (row) => ifMeasured(row, row.nan_involved), number: true, narrow: true },
+  { id: 'flips', head: 'sign flips', cell: (row) => exactOr(row.sign_flips), key: (row) => row.sign_flips, number: true, narrow: true },
+  { id: 'nan', head: 'NaN', cell: (row) => exactOr(row.nan_involved), key: (row) => row.nan_involved, number: true, narrow: true },
 ];
 
 const RESHAPED: Column<Diff['changed_dtype_or_shape'][number]>[] = [

@@ -59,7 +59,7 @@ export function reportOf({ runId, a, b }: Pair, diff: Diff): Report {
     columns: ['tensor', 'dtype', 'shape', 'elements', 'different', 'touched', 'max_abs', 'relative_l2', 'max_ulp', 'sign_flips', 'nan_involved'],
     rows: [...diff.tensors].sort((x, y) => share(y) - share(x)).map((row) => [
       row.name, row.dtype, shape(row.shape), row.elements, row.elements_different, row.elements_touched, row.max_abs,
-      row.relative_norm, row.max_ulp, row.max_abs === null ? null : row.sign_flips, row.max_abs === null ? null : row.nan_involved,
+      row.relative_norm, row.max_ulp, row.sign_flips, row.nan_involved,
     ]),
   };
 }
