@@ -57,6 +57,19 @@ TEST(VerifyText, SaysWhyARunIsUnverified)
     EXPECT_TRUE(says(doubted, "what is listed above speaks against 2 of its steps, although no damage is proven"));
 }
 
+TEST(VerifyText, SaysWhyARunIsIncomplete)
+{
+    const app::StepVerdictView unread = step(3, "incomplete", "DS-UNSUPPORTED");
+    EXPECT_TRUE(says(reportOf("incomplete", { unread }), "cannot be read, so that nothing of it was checked"));
+    const app::VerifyView some = reportOf("incomplete", { step(2, "verified"), unread });
+    EXPECT_TRUE(says(some, "the encoding of some steps cannot be read, so that nothing of these was checked"));
+    EXPECT_TRUE(says(reportOf("incomplete", { unread, step(4, "incomplete", "DS-CHAIN-GAP") }),
+                     "something that it builds on is missing"));
+    const app::VerifyView gone = reportOf("incomplete", { step(3, "verified"), step(4, "verified") });
+    EXPECT_FALSE(says(gone, "nothing of")) << "all that is here was checked";
+    EXPECT_TRUE(says(gone, "a step that was published is not here"));
+}
+
 TEST(VerifyText, CountsStepsBehindADamagedOneByTheirOwnNumbers)
 {
     std::vector<app::StepVerdictView> behind { step(3, "damaged", "DS-TRUNCATED") };

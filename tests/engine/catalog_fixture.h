@@ -14,7 +14,7 @@ namespace deltascope::catalog_test {
 
 using test::TempDir;
 
-constexpr const char* Source = "file:///run|trl-v2";
+constexpr const char* RunKey = "file:///run|trl-v2";
 
 inline Error someError()
 {
@@ -122,8 +122,8 @@ protected:
     {
         const auto catalog = open();
         ASSERT_TRUE(catalog->putSummaries(
-            Source, { { "anchors/1", { "id1", fullSummary() } }, { "deltas/2", { "id2", deltaSummary() } } }));
-        ASSERT_TRUE(catalog->putFacts(Source, "deltas/2", { "chain2", someFacts() }, counts()));
+            RunKey, { { "anchors/1", { "id1", fullSummary() } }, { "deltas/2", { "id2", deltaSummary() } } }));
+        ASSERT_TRUE(catalog->putFacts(RunKey, "deltas/2", { "chain2", someFacts() }, counts()));
         ASSERT_TRUE(catalog->putLayout("file:///run", "probe", "trl-v2"));
     }
 

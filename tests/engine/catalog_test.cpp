@@ -14,15 +14,15 @@ using namespace catalog_test;
 TEST_F(CatalogTest, ANewOneIsEmptyAndSound)
 {
     const auto catalog = open();
-    EXPECT_TRUE(catalog->summaries(Source)->empty());
-    EXPECT_TRUE(catalog->facts(Source)->empty());
+    EXPECT_TRUE(catalog->summaries(RunKey)->empty());
+    EXPECT_TRUE(catalog->facts(RunKey)->empty());
     EXPECT_TRUE(catalog->check());
 }
 
 TEST_F(CatalogTest, SummariesComeBackWholeInAnotherSession)
 {
     fill();
-    const auto known = open()->summaries(Source);
+    const auto known = open()->summaries(RunKey);
     ASSERT_TRUE(known);
     ASSERT_EQ(known->size(), 2U);
     EXPECT_EQ(known->at("anchors/1").identity, "id1");
@@ -33,7 +33,7 @@ TEST_F(CatalogTest, SummariesComeBackWholeInAnotherSession)
 TEST_F(CatalogTest, WhatIsForgottenIsForgottenWithEveryBaseAndNothingElse)
 {
     const auto catalog = open();
-    const std::string source = Source;
+    const std::string source = RunKey;
     const std::string other = source + "x"; // begins with the same letters
     for (const std::string& of : { source, other })
         ASSERT_TRUE(
@@ -54,9 +54,9 @@ TEST_F(CatalogTest, WhatIsForgottenIsForgottenWithEveryBaseAndNothingElse)
 TEST_F(CatalogTest, ALaterSummaryReplacesTheFormerOne)
 {
     const auto catalog = open();
-    ASSERT_TRUE(catalog->putSummaries(Source, { { "v", { "old", fullSummary() } } }));
-    ASSERT_TRUE(catalog->putSummaries(Source, { { "v", { "new", deltaSummary() } } }));
-    const auto known = catalog->summaries(Source);
+    ASSERT_TRUE(catalog->putSummaries(RunKey, { { "v", { "old", fullSummary() } } }));
+    ASSERT_TRUE(catalog->putSummaries(RunKey, { { "v", { "new", deltaSummary() } } }));
+    const auto known = catalog->summaries(RunKey);
     ASSERT_EQ(known->size(), 1U);
     EXPECT_EQ(known->at("v").identity, "new");
     expectEqual(known->at("v").summary, deltaSummary());
@@ -74,7 +74,7 @@ TEST_F(CatalogTest, SourcesAreKeptApart)
 TEST_F(CatalogTest, FactsComeBackWholeInAnotherSession)
 {
     fill();
-    const auto known = open()->facts(Source);
+    const auto known = open()->facts(RunKey);
     ASSERT_TRUE(known);
     ASSERT_EQ(known->size(), 1U);
     EXPECT_EQ(known->at("deltas/2").chain, "chain2");
@@ -86,16 +86,16 @@ TEST_F(CatalogTest, DamageComesBackWhole)
     const auto catalog = open();
     VersionFacts facts;
     facts.damage = someError();
-    ASSERT_TRUE(catalog->putFacts(Source, "v", { "c", facts }, {}));
-    expectEqual(catalog->facts(Source)->at("v").facts, facts);
+    ASSERT_TRUE(catalog->putFacts(RunKey, "v", { "c", facts }, {}));
+    expectEqual(catalog->facts(RunKey)->at("v").facts, facts);
 }
 
 TEST_F(CatalogTest, AnUnknownDifferenceIsNotZero)
 {
     const auto catalog = open();
     VersionFacts facts;
-    ASSERT_TRUE(catalog->putFacts(Source, "v", { "c", facts }, {}));
-    EXPECT_FALSE(catalog->facts(Source)->at("v").facts.changedVsPrevious);
+    ASSERT_TRUE(catalog->putFacts(RunKey, "v", { "c", facts }, {}));
+    EXPECT_FALSE(catalog->facts(RunKey)->at("v").facts.changedVsPrevious);
 }
 
 TEST_F(CatalogTest, TextThatIsNoUtf8StopsNothing)
@@ -103,12 +103,12 @@ TEST_F(CatalogTest, TextThatIsNoUtf8StopsNothing)
     const auto catalog = open();
     VersionFacts facts;
     facts.damage = Error { Code::Hostile, "name \xff\xfe", "object\xc3", 3, {} };
-    ASSERT_TRUE(catalog->putFacts(Source, "v", { "c", facts }, { { "tensor\xff", 4 } }));
-    const auto known = catalog->facts(Source);
+    ASSERT_TRUE(catalog->putFacts(RunKey, "v", { "c", facts }, { { "tensor\xff", 4 } }));
+    const auto known = catalog->facts(RunKey);
     ASSERT_TRUE(known);
     ASSERT_TRUE(known->contains("v"));
     EXPECT_EQ(known->at("v").facts.damage->code, Code::Hostile);
-    const auto counts = catalog->counts(Source, "v", "c");
+    const auto counts = catalog->counts(RunKey, "v", "c");
     ASSERT_TRUE(counts);
     ASSERT_EQ(counts->size(), 1U);
     EXPECT_EQ(counts->front().name, "tensor\xff");
@@ -117,7 +117,7 @@ TEST_F(CatalogTest, TextThatIsNoUtf8StopsNothing)
 TEST_F(CatalogTest, CountsComeBackByName)
 {
     fill();
-    auto known = open()->counts(Source, "deltas/2", "chain2");
+    auto known = open()->counts(RunKey, "deltas/2", "chain2");
     ASSERT_TRUE(known);
     std::map<std::string, std::uint64_t> byName;
     for (const TensorCount& count : *known)
@@ -131,17 +131,17 @@ TEST_F(CatalogTest, CountsComeBackByName)
 TEST_F(CatalogTest, CountsOfAnotherChainAreUnknown)
 {
     fill();
-    EXPECT_TRUE(open()->counts(Source, "deltas/2", "another")->empty());
+    EXPECT_TRUE(open()->counts(RunKey, "deltas/2", "another")->empty());
 }
 
 TEST_F(CatalogTest, VersionsShareTheNamesOfTensors)
 {
     const auto catalog = open();
     for (int version = 0; version < 20; ++version)
-        ASSERT_TRUE(catalog->putFacts(Source, std::to_string(version), { "c", {} },
+        ASSERT_TRUE(catalog->putFacts(RunKey, std::to_string(version), { "c", {} },
                                       { { "a", static_cast<std::uint64_t>(version) + 1 }, { "b", 5 } }));
     for (int version = 0; version < 20; ++version) {
-        const auto known = catalog->counts(Source, std::to_string(version), "c");
+        const auto known = catalog->counts(RunKey, std::to_string(version), "c");
         ASSERT_TRUE(known);
         ASSERT_EQ(known->size(), 2U);
         const auto a =
@@ -162,11 +162,11 @@ TEST_F(CatalogTest, TwoProcessesSeeEachOthersEntries)
 {
     const auto one = open();
     const auto two = open();
-    ASSERT_TRUE(one->putFacts(Source, "v", { "c", someFacts() }, { { "a", 3 } }));
-    ASSERT_TRUE(two->putFacts(Source, "w", { "c", someFacts() }, { { "z", 1 }, { "a", 4 } }));
-    EXPECT_EQ(one->facts(Source)->size(), 2U);
-    EXPECT_EQ(one->counts(Source, "w", "c")->size(), 2U);
-    EXPECT_EQ(two->counts(Source, "v", "c")->front().name, "a");
+    ASSERT_TRUE(one->putFacts(RunKey, "v", { "c", someFacts() }, { { "a", 3 } }));
+    ASSERT_TRUE(two->putFacts(RunKey, "w", { "c", someFacts() }, { { "z", 1 }, { "a", 4 } }));
+    EXPECT_EQ(one->facts(RunKey)->size(), 2U);
+    EXPECT_EQ(one->counts(RunKey, "w", "c")->size(), 2U);
+    EXPECT_EQ(two->counts(RunKey, "v", "c")->front().name, "a");
 }
 
 TEST_F(CatalogTest, AFileThatIsNoDatabaseIsMovedAsideAndReplaced)
@@ -188,7 +188,7 @@ TEST_F(CatalogTest, ATruncatedFileIsReplaced)
         m_folder.write("catalog.sqlite", bytes.substr(0, size));
         const auto catalog = open();
         ASSERT_TRUE(catalog) << size;
-        EXPECT_TRUE(catalog->summaries(Source)) << size;
+        EXPECT_TRUE(catalog->summaries(RunKey)) << size;
         EXPECT_TRUE(catalog->putLayout("s", "p", "hf")) << size;
     }
 }
@@ -204,12 +204,12 @@ TEST_F(CatalogTest, AFileOfAnotherVersionStaysAndOursIsBesideIt)
 {
     fill();
     edit("PRAGMA user_version=999");
-    EXPECT_TRUE(open()->summaries(Source)->empty());
+    EXPECT_TRUE(open()->summaries(RunKey)->empty());
     fill();
-    EXPECT_EQ(open()->summaries(Source)->size(), 2U);
+    EXPECT_EQ(open()->summaries(RunKey)->size(), 2U);
     EXPECT_TRUE(corruptFiles().empty());
     edit("PRAGMA user_version=8"); // as the other version finds it
-    EXPECT_EQ(open()->facts(Source)->size(), 1U);
+    EXPECT_EQ(open()->facts(RunKey)->size(), 1U);
 }
 
 TEST_F(CatalogTest, ADamagedRowOfCountsIsDroppedAndNothingElse)
@@ -219,16 +219,16 @@ TEST_F(CatalogTest, ADamagedRowOfCountsIsDroppedAndNothingElse)
         SCOPED_TRACE(damage);
         std::filesystem::remove(path());
         fill();
-        ASSERT_TRUE(open()->putFacts(Source, "deltas/3", { "chain3", someFacts() }, counts()));
+        ASSERT_TRUE(open()->putFacts(RunKey, "deltas/3", { "chain3", someFacts() }, counts()));
         edit(damage);
         const auto catalog = open();
-        EXPECT_TRUE(catalog->counts(Source, "deltas/2", "chain2")->empty());
-        EXPECT_FALSE(catalog->facts(Source)->contains("deltas/2")) << "it is read again";
-        EXPECT_TRUE(catalog->facts(Source)->contains("deltas/3"));
-        EXPECT_EQ(catalog->counts(Source, "deltas/3", "chain3")->size(), counts().size());
-        EXPECT_EQ(catalog->summaries(Source)->size(), 2U);
-        ASSERT_TRUE(catalog->putFacts(Source, "deltas/2", { "chain2", someFacts() }, counts()));
-        EXPECT_EQ(catalog->counts(Source, "deltas/2", "chain2")->size(), counts().size());
+        EXPECT_TRUE(catalog->counts(RunKey, "deltas/2", "chain2")->empty());
+        EXPECT_FALSE(catalog->facts(RunKey)->contains("deltas/2")) << "it is read again";
+        EXPECT_TRUE(catalog->facts(RunKey)->contains("deltas/3"));
+        EXPECT_EQ(catalog->counts(RunKey, "deltas/3", "chain3")->size(), counts().size());
+        EXPECT_EQ(catalog->summaries(RunKey)->size(), 2U);
+        ASSERT_TRUE(catalog->putFacts(RunKey, "deltas/2", { "chain2", someFacts() }, counts()));
+        EXPECT_EQ(catalog->counts(RunKey, "deltas/2", "chain2")->size(), counts().size());
         EXPECT_TRUE(corruptFiles().empty());
     }
 }
@@ -242,9 +242,9 @@ TEST_F(CatalogTest, AFileWithoutItsTablesIsFilledAgain)
         ASSERT_TRUE(database);
         ASSERT_TRUE(database->execute("DROP TABLE facts"));
     }
-    EXPECT_TRUE(catalog->facts(Source)->empty());
-    EXPECT_TRUE(catalog->putFacts(Source, "v", { "c", someFacts() }, {}));
-    EXPECT_EQ(catalog->facts(Source)->size(), 1U);
+    EXPECT_TRUE(catalog->facts(RunKey)->empty());
+    EXPECT_TRUE(catalog->putFacts(RunKey, "v", { "c", someFacts() }, {}));
+    EXPECT_EQ(catalog->facts(RunKey)->size(), 1U);
 }
 
 TEST_F(CatalogTest, APathThatCannotBeAFileIsAnError)
@@ -272,17 +272,17 @@ TEST_F(CatalogTest, ValuesThatWereEditedAreNotBelieved)
             ASSERT_TRUE(database->execute(edit));
         }
         const auto catalog = open();
-        const auto summaries = catalog->summaries(Source);
+        const auto summaries = catalog->summaries(RunKey);
         ASSERT_TRUE(summaries);
         for (const auto& [name, known] : *summaries)
             expectEqual(known.summary, name == "deltas/2" ? deltaSummary() : fullSummary());
-        const auto facts = catalog->facts(Source);
+        const auto facts = catalog->facts(RunKey);
         ASSERT_TRUE(facts);
         for (const auto& [name, known] : *facts) {
             EXPECT_EQ(known.chain, "chain2");
             expectEqual(known.facts, someFacts());
         }
-        const auto counts = catalog->counts(Source, "deltas/2", "chain2");
+        const auto counts = catalog->counts(RunKey, "deltas/2", "chain2");
         ASSERT_TRUE(counts);
         std::uint64_t sum = 0;
         for (const TensorCount& count : *counts) {
@@ -313,18 +313,18 @@ TEST_F(CatalogTest, RandomByteEditsNeverCrashNorLie)
         auto opened = Catalog::open(path());
         ASSERT_TRUE(opened) << opened.error().text;
         Catalog& catalog = **opened;
-        const auto summaries = catalog.summaries(Source);
+        const auto summaries = catalog.summaries(RunKey);
         ASSERT_TRUE(summaries) << summaries.error().text;
         for (const auto& [name, known] : *summaries)
             expectEqual(known.summary, name == "deltas/2" ? deltaSummary() : fullSummary());
-        const auto facts = catalog.facts(Source);
+        const auto facts = catalog.facts(RunKey);
         ASSERT_TRUE(facts) << facts.error().text;
         for (const auto& [name, known] : *facts)
             expectEqual(known.facts, someFacts());
-        ASSERT_TRUE(catalog.counts(Source, "deltas/2", "chain2"));
+        ASSERT_TRUE(catalog.counts(RunKey, "deltas/2", "chain2"));
         ASSERT_TRUE(catalog.layoutOf("file:///run", "probe"));
-        ASSERT_TRUE(catalog.putFacts(Source, "new", { "c", someFacts() }, counts()));
-        ASSERT_TRUE(catalog.putSummaries(Source, { { "new", { "i", fullSummary() } } }));
+        ASSERT_TRUE(catalog.putFacts(RunKey, "new", { "c", someFacts() }, counts()));
+        ASSERT_TRUE(catalog.putSummaries(RunKey, { { "new", { "i", fullSummary() } } }));
         if (testing::Test::HasFatalFailure())
             return;
     }
@@ -339,9 +339,9 @@ TEST_F(CatalogTest, DamageThatHappensWhileItIsOpenStopsNothing)
         std::fill(bytes.begin(), bytes.end(), 'x');
         m_folder.write("catalog.sqlite", bytes);
     }
-    EXPECT_TRUE(catalog->summaries(Source));
-    EXPECT_TRUE(catalog->facts(Source));
-    EXPECT_TRUE(catalog->putFacts(Source, "v", { "c", someFacts() }, counts()));
+    EXPECT_TRUE(catalog->summaries(RunKey));
+    EXPECT_TRUE(catalog->facts(RunKey));
+    EXPECT_TRUE(catalog->putFacts(RunKey, "v", { "c", someFacts() }, counts()));
 }
 
 TEST_F(CatalogTest, AnotherProcessThatIsWritingDoesNotKeepUsFromReading)
@@ -352,7 +352,7 @@ TEST_F(CatalogTest, AnotherProcessThatIsWritingDoesNotKeepUsFromReading)
     ASSERT_TRUE(other->execute("BEGIN IMMEDIATE"));
     const auto opened = Catalog::open(path());
     ASSERT_TRUE(opened) << opened.error().text;
-    EXPECT_EQ((*opened)->summaries(Source)->size(), 2U);
+    EXPECT_EQ((*opened)->summaries(RunKey)->size(), 2U);
     EXPECT_TRUE(corruptFiles().empty());
 }
 

@@ -240,8 +240,9 @@ void expectPlainKinds(ByteSpan elements, Dtype dtype, ValueKinds& kinds)
     EXPECT_EQ(kinds.infinite, wanted.infinite) << word(dtype);
     EXPECT_EQ(kinds.finiteDiffer, wanted.finiteDiffer) << word(dtype);
     EXPECT_EQ(kinds.finite.has_value(), wanted.finite.has_value()) << word(dtype);
-    if (!wanted.finiteDiffer)
+    if (!wanted.finiteDiffer) {
         EXPECT_EQ(kinds.finite, wanted.finite) << word(dtype);
+    }
 }
 
 TEST(ValueKinds, AreThoseOfEachElement)

@@ -249,10 +249,9 @@ TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
         hooked->onRead = [&](std::string_view key, std::uint64_t) {
             if (!key.starts_with("checkpoint-2") || std::exchange(written, true))
                 return;
-            if (isWeights)
-                EXPECT_TRUE(putText(*p.checkpoints, "checkpoint-1/model.safetensors", Publishing::fileOf(7)));
-            else // as trainers do once the weights are there
-                EXPECT_TRUE(putText(*p.checkpoints, "checkpoint-1/trainer_state.json", "{}"));
+            // Trainers put their own state once the weights are there.
+            const std::string file = isWeights ? "model.safetensors" : "trainer_state.json";
+            EXPECT_TRUE(putText(*p.checkpoints, "checkpoint-1/" + file, isWeights ? Publishing::fileOf(7) : "{}"));
         };
         Told told;
         const Result<void> outcome = follow(p, hooked, told);
@@ -260,8 +259,9 @@ TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
         EXPECT_TRUE(written);
         EXPECT_EQ(told.origins, (Names { "checkpoint-1", "checkpoint-2" }));
         EXPECT_EQ(told.skipped, isWeights ? Names { "checkpoint-1" } : Names {});
-        if (isWeights)
+        if (isWeights) {
             EXPECT_NE(told.reasons.at(0).find("written again after it was published"), std::string::npos);
+        }
         EXPECT_EQ(p.rootOfStep(1).value_or("none"), Publishing().rootOfCheckpoint(1)) << "what is published stays";
     }
 }

@@ -55,12 +55,19 @@ std::string meaning(const app::VerifyView& report)
                           : "nothing was compared with anything that vouches for it";
     }
     if (verdict == "incomplete") {
-        const bool allUnsupported = std::all_of(report.steps.begin(), report.steps.end(), [](const auto& step) {
+        const auto isIncomplete = [](const auto& step) { return step.result == "incomplete"; };
+        const auto isUnsupported = [](const auto& step) {
             const app::ProblemView* const problem = app::gravest(step.problems);
-            return step.result != "incomplete" || (problem && problem->code == word(Code::Unsupported));
-        });
-        return allUnsupported ? "its encoding cannot be read, so that nothing of it was checked"
-                              : "something that it builds on is missing or not finished";
+            return problem && problem->code == word(Code::Unsupported);
+        };
+        const auto incomplete = std::count_if(report.steps.begin(), report.steps.end(), isIncomplete);
+        if (incomplete == 0)
+            return "a step that was published is not here; what is listed above says which";
+        const auto unsupported = std::count_if(report.steps.begin(), report.steps.end(), isUnsupported);
+        return unsupported < incomplete ? "something that it builds on is missing or not finished"
+            : incomplete == std::ssize(report.steps)
+            ? "its encoding cannot be read, so that nothing of it was checked"
+            : "the encoding of some steps cannot be read, so that nothing of these was checked";
     }
     return "bytes are not what they should be";
 }
@@ -373,11 +380,12 @@ std::string notFiniteText(const app::TensorDiffView& tensor)
 /// A dash: there is nothing to measure, or it is not measured of this dtype.
 std::string differenceRow(const app::TensorDiffView& tensor, bool withNotFinite)
 {
-    return fmt::format(
-        "{:>12} {:>12} {:>10} {:>8} {:>7}  {}{}\n", countText(tensor.different),
-        tensor.touched ? countText(*tensor.touched) : "–", tensor.maxAbs ? fmt::format("{:.3g}", *tensor.maxAbs) : "–",
-        tensor.maxUlp ? std::to_string(*tensor.maxUlp) : "–", tensor.signFlips ? std::to_string(*tensor.signFlips) : "–",
-        withNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
+    return fmt::format("{:>12} {:>12} {:>10} {:>8} {:>7}  {}{}\n", countText(tensor.different),
+                       tensor.touched ? countText(*tensor.touched) : "–",
+                       tensor.maxAbs ? fmt::format("{:.3g}", *tensor.maxAbs) : "–",
+                       tensor.maxUlp ? std::to_string(*tensor.maxUlp) : "–",
+                       tensor.signFlips ? std::to_string(*tensor.signFlips) : "–",
+                       withNotFinite ? notFiniteText(tensor) : "", safe(tensor.name));
 }
 
 /// What was not compared element by element.
