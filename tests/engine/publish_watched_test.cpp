@@ -266,6 +266,33 @@ TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
     }
 }
 
+TEST(PublishWatched, OneThatWasWrittenAgainBetweenTwoActsIsNamed)
+{
+    Publishing p;
+    for (const std::int64_t step : { 1, 2, 3 })
+        p.drop(step);
+    Told first;
+    ASSERT_TRUE(follow(p, p.checkpoints, first));
+    const auto rewrite = [&](std::int64_t step, std::int64_t content) {
+        EXPECT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), Publishing::fileOf(content)));
+        p.checkpoints->setModified(Publishing::keyOf(step), p.bench.nowUs() - 10'000'000); // behind the publication
+    };
+    rewrite(2, 7);
+    Told again;
+    ASSERT_TRUE(follow(p, p.checkpoints, again));
+    EXPECT_EQ(again.skipped, Names { "checkpoint-2" });
+    EXPECT_NE(again.reasons.at(0).find("written again after it was published"), std::string::npos);
+    Told oncemore; // the run does not know it
+    ASSERT_TRUE(follow(p, p.checkpoints, oncemore));
+    EXPECT_EQ(oncemore.skipped, Names { "checkpoint-2" });
+
+    for (const std::int64_t step : { 1, 2, 3 })
+        rewrite(step, step); // copies
+    Told sound;
+    ASSERT_TRUE(follow(p, p.checkpoints, sound));
+    EXPECT_TRUE(sound.skipped.empty());
+}
+
 TEST(PublishWatched, WhatTheTrainerEndsWithIsNoStep)
 {
     for (const char* marker : { "", "done" }) {

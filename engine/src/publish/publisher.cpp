@@ -443,14 +443,25 @@ Result<PastCheckpoints> Publisher::pastOf(const std::vector<std::string>& origin
     DS_TRY(const Trace trace, TraceReader().read(*m_session->store, task));
     const LeftOut leftOut(trace, m_session->head.epoch);
     for (const std::string& origin : origins) {
-        if (m_session->head.origins.contains(origin))
-            continue;
-        if (std::optional<Error> why = leftOut.find(origin))
+        if (const auto known = m_session->head.origins.find(origin); known != m_session->head.origins.end())
+            past.published.insert(*known);
+        else if (std::optional<Error> why = leftOut.find(origin))
             past.leftOut.emplace(origin, std::move(*why));
         else if (!leftOut.isPassedOver(origin))
             past.unknown.insert(origin);
     }
     return past;
+}
+
+Result<bool> Publisher::hasRoot(const State& state, const std::string& root, TaskContext& task) const
+{
+    const Result<PublishedStep> step = PublishedStep::of(nullptr, state, m_session->options.prefixes);
+    if (!step && step.error().code == Code::BaseMismatch)
+        return false; // its names are others
+    if (!step)
+        return fail(step.error());
+    DS_TRY(const std::string now, m_session->build.rootOf(step->to(), task));
+    return now == root;
 }
 
 } // namespace deltascope

@@ -39,7 +39,7 @@ RunEnd endBehind(const Run& run, const Version& newest)
     end.beginsEpoch = before && before->epoch != newest.epoch;
     for (const Version& version : run.versions) {
         if (version.epoch == newest.epoch && version.summary)
-            end.origins.insert(version.summary->origin);
+            end.origins[version.summary->origin] = { version.summary->root, version.objects.publishedUs() };
     }
     for (auto at = static_cast<std::size_t>(&newest - run.versions.data());; --at) {
         const Version& version = run.versions[at];

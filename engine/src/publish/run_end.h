@@ -1,12 +1,13 @@
 #pragma once
 
+#include "deltascope/engine/publish.h"
 #include "deltascope/engine/publish_step.h"
 #include "publish/writer_choice.h"
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct RunEnd {
     std::string base; ///< root of the state that it was made from; empty: not recorded
     bool beginsEpoch = false; ///< behind an earlier one
     std::string origin; ///< of the newest version
-    std::set<std::string> origins; ///< of all versions of the epoch
+    std::map<std::string, PublishedCheckpoint> origins; ///< of all versions of the epoch
     std::int64_t publishedUs = 0; ///< of the newest version, by its store
     std::uint32_t versionsSinceAnchor = 0; ///< the anchor counts as none
     std::uint64_t deltaBytes = 0; ///< since the anchor

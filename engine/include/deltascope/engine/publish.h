@@ -56,7 +56,12 @@ struct NamedState {
 };
 
 /// Checkpoints that may have been published, as the versions of an epoch and what lies beside the run tell.
+struct PublishedCheckpoint {
+    std::string root; ///< of its state under the names that it was published with, hex; empty: not recorded
+    std::int64_t publishedUs = 0; ///< by the store of the run
+};
 struct PastCheckpoints {
+    std::map<std::string, PublishedCheckpoint> published;
     std::map<std::string, Error> leftOut; ///< and why; not those that were published since
     std::set<std::string> unknown; ///< of which nothing tells
 };
@@ -115,6 +120,9 @@ public:
     void passOver(const std::vector<std::string>& origins, const std::string& why);
     /// What publishers of this epoch did with these. Errors: those of listing the run.
     Result<PastCheckpoints> pastOf(const std::vector<std::string>& origins, TaskContext& task) const;
+    /// Whether a state has a root, under the names that it is published with. Reads all of it. Errors: those of the
+    /// walk.
+    Result<bool> hasRoot(const State& state, const std::string& root, TaskContext& task) const;
     /// When the newest version was put, by its store; 0: nothing was published when this was opened.
     std::int64_t publishedUs() const noexcept;
 
