@@ -274,6 +274,23 @@ TEST_F(LogReaderTest, AFileThatCannotBeReadIsAProblemAndTheOthersAreRead)
     EXPECT_GT(reader.revision(), before);
 }
 
+TEST_F(LogReaderTest, APackedFileIsAProblemAndABinaryTailOfALogIsNone)
+{
+    using namespace std::string_literals;
+    const std::string packed = m_dir.write("a.log.gz", "\x1f\x8b\x08\x00\x00" + applied(1, 1));
+    const std::string wide = m_dir.write("b.log",
+                                         "\xff\xfe"
+                                         "A\0\n\0"s);
+    const std::string text = m_dir.write("c.log", "\0\0\0\n"s + applied(2, 1) + "\x1f\x8b\n");
+    LogReader reader({ packed, wide, text, m_dir.write("empty.log", "") }, m_now);
+    read(reader);
+    ASSERT_EQ(reader.problems().size(), 2U);
+    EXPECT_EQ(reader.problems()[0].where, packed);
+    EXPECT_EQ(reader.problems()[0].text, "this log cannot be read: it is packed with gzip, and logs are lines of text");
+    EXPECT_EQ(reader.problems()[1].text, "this log cannot be read: it is text in UTF-16, and logs are lines of text");
+    EXPECT_EQ(actorsOf(reader), Lines { "c" });
+}
+
 TEST_F(LogReaderTest, StopsWhenItIsTold)
 {
     LogReader reader({ m_dir.write("a.log", applied(1, 1)) }, m_now);

@@ -24,7 +24,8 @@ std::optional<Error> problemOf(const Result<bool>& read)
         return std::nullopt;
     Error problem = read.error();
     problem.text = "this log cannot be read: " + problem.text;
-    problem.action = "Check its path; what it would tell stays unknown.";
+    if (problem.action.empty())
+        problem.action = "Check its path; what it would tell stays unknown.";
     return problem;
 }
 

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <utility>
 #include <vector>
 
 namespace deltascope {
@@ -14,6 +16,26 @@ namespace deltascope {
 namespace {
 
 constexpr std::uint64_t ChunkBytes = 256U << 10;
+
+/// What a file is that begins so, if that is no text in bytes; empty: nothing says so.
+std::string_view packingOf(std::string_view begin)
+{
+    using namespace std::string_view_literals;
+    constexpr std::pair<std::string_view, std::string_view> Known[] = {
+        { "\x1f\x8b"sv, "packed with gzip" },
+        { "\x28\xb5\x2f\xfd"sv, "packed with zstd" },
+        { "\xfd\x37zXZ\0"sv, "packed with xz" },
+        { "BZh"sv, "packed with bzip2" },
+        { "PK\x03\x04"sv, "a zip archive" },
+        { "\xff\xfe"sv, "text in UTF-16" },
+        { "\xfe\xff"sv, "text in UTF-16" },
+    };
+    for (const auto& [magic, what] : Known) {
+        if (begin.starts_with(magic))
+            return what;
+    }
+    return {};
+}
 
 std::pair<std::uint64_t, std::uint64_t> identityOf(const struct stat& info) { return { info.st_dev, info.st_ino }; }
 
@@ -80,6 +102,10 @@ Result<bool> LogTail::readOn(std::uint64_t mostBytes, const OnLine& onLine)
         DS_TRY(const std::size_t got, readAt(m_file, m_offset, out, m_path));
         if (got == 0) // truncated since
             return false;
+        if (const std::string_view packing = m_offset == 0 ? packingOf(asText(out.first(got))) : std::string_view();
+            !packing.empty())
+            return fail(Code::Usage, fmt::format("it is {}, and logs are lines of text", packing), m_path,
+                        "Name the text; what it would tell stays unknown.");
         m_offset += got;
         cut(asText(out.first(got)), onLine);
     }

@@ -24,7 +24,7 @@ public:
 
     const std::string& path() const { return m_path; }
     /// Reads at most about `mostBytes`. A last line without a break waits for the rest of it. True: more is there
-    /// already. Errors: NotFound, Auth, Io, Usage (no regular file); the next call tries again.
+    /// already. Errors: NotFound, Auth, Io, Usage (no regular file, or packed); the next call tries again.
     Result<bool> poll(std::uint64_t mostBytes, const OnLine& onLine);
 
 private:

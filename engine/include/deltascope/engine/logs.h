@@ -29,7 +29,8 @@ public:
     /// Of all files, by end. At most 100,000 of each file, the newest. Lines know no epochs: `epoch` is 0 in all of
     /// them.
     std::vector<Span> spans() const;
-    /// Why files cannot be read as of the last read(): NotFound, Auth, Io, Usage (no regular file). `where`: the path.
+    /// Why files cannot be read as of the last read(): NotFound, Auth, Io, Usage (no regular file, or a packed one).
+    /// `where`: the path.
     std::vector<Error> problems() const;
     /// Grows when spans() or problems() say something else.
     std::uint64_t revision() const;
