@@ -388,6 +388,8 @@ TEST_F(ApiAnswers, ARunThatCannotBeOpenedSaysWhy)
          { "steps", "series", "heat", "tensors", "lineage", "timeline", "objects", "replicas", "steps/1" })
         EXPECT_EQ(get("runs/" + lost + "/" + rest).status, 404) << rest;
     EXPECT_FALSE(api->ready());
+    EXPECT_EQ(get("alerts", { { "run", lost } }).status, 200);
+    EXPECT_EQ(get("alerts", { { "run", "nope" } }).status, 404) << "no alert and no run are not the same";
 }
 
 // --- acts ------------------------------------------------------------------------------------------------------------

@@ -107,7 +107,40 @@ class RollBack(E2ETest):
         self.assertEqual(files_below(self.source), before)
         os.remove(plan)
         self.ok("rollback", f"{self.source}@12", "--plan", plan)
+        with open(plan, encoding="utf-8") as f:
+            edited = json.load(f)
+        for change in (lambda p: p.update(to=11), lambda p: p["plan"]["writes"].clear()):
+            other = json.loads(json.dumps(edited))
+            change(other)
+            with open(self.path("edited.json"), "w", encoding="utf-8") as f:
+                json.dump(other, f)
+            outcome = self.run_ds("rollback", f"{self.source}@12", "--apply", self.path("edited.json"))
+            self.refused(outcome, USAGE, "DS-USAGE")
+            self.assertIn("was edited", outcome.err)
+        self.assertEqual(files_below(self.source), before)
         self.assertTrue(self.ok_json("rollback", f"{self.source}@12", "--apply", plan)["done"])
+
+    def test_a_plan_is_only_written_or_only_carried_out(self):
+        plan = self.path("plan.json")
+        self.ok("rollback", f"{self.source}@12", "--plan", plan)
+        before = files_below(self.source)
+        for more in (["--apply", plan], ["--yes"], ["--confirm", "wordle"]):
+            outcome = self.run_ds("rollback", f"{self.source}@12", "--plan", self.path("other.json"), *more)
+            self.refused(outcome, USAGE, "DS-USAGE")
+            self.assertFalse(os.path.exists(self.path("other.json")))
+        os.mkfifo(self.path("pipe"))
+        outcome = self.run_ds("rollback", f"{self.source}@12", "--apply", self.path("pipe"))
+        self.assertIn("is no regular file", outcome.err)
+        self.assertEqual(files_below(self.source), before)
+
+    def test_a_branch_lies_outside_of_the_run_that_it_comes_from(self):
+        before = files_below(self.source)
+        for into in (os.path.join(self.source, "in"), os.path.join(self.source, "deltas", "in"), os.path.dirname(self.source)):
+            outcome = self.run_ds("branch", f"{self.source}@12", "--into", into, "--yes")
+            self.refused(outcome, USAGE, "DS-USAGE")
+            self.assertIn("must not lie in each other", outcome.err)
+        self.assertEqual(files_below(self.source), before)
+        self.ok("branch", f"{self.source}@12", "--into", self.source + "-branch", "--yes")
 
     def test_a_run_that_goes_on_is_left_alone(self):
         def dated(seconds_ago):

@@ -64,9 +64,11 @@ CLI::App* addAct(CLI::App& program, const app::ActInfo& info, Options& options)
             addField(*command, field, options);
     }
     CLI::Option* const dryRun = addPlanOptions(*command, options);
-    command->add_flag("--yes", options.yes, "do it")->excludes(dryRun);
+    command->add_flag("--yes", options.yes, "do it")->excludes(dryRun)->excludes(command->get_option("--plan"));
     if (info.namesRun)
-        command->add_option("--confirm", options.confirm, "do it, if the run has this name")->excludes(dryRun);
+        command->add_option("--confirm", options.confirm, "do it, if the run has this name")
+            ->excludes(dryRun)
+            ->excludes(command->get_option("--plan"));
     return command;
 }
 
@@ -182,7 +184,7 @@ Result<int> planAndRun(app::Service& service, const app::ActInfo& info, const Op
                call.planned = view.plan.exact;
                if (!options.planFile.empty())
                    DS_CHECK(writePlan(options.planFile, app::toJson(view)));
-               return confirmAct(options, runOf(view), view.plan.hash, info.way);
+               return confirmAct(options, runOf(view), app::toJson(view), info.way);
            }));
     if (!isMeant)
         return print(service, planned, options.dryRun ? std::string() : doIt(info, options), options, style);
@@ -206,9 +208,11 @@ Result<int> list(app::Service& service, const std::string& command, const Option
 CLI::Option* addPlanOptions(CLI::App& command, Options& options)
 {
     CLI::Option* const dryRun = command.add_flag("--dry-run", options.dryRun, "show the plan and do nothing");
-    command.add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
+    CLI::Option* const plan =
+        command.add_option("--plan", options.planFile, "write the plan into this new file and do nothing");
     command.add_option("--apply", options.applyFile, "do what this plan says, if that is still what would be done")
-        ->excludes(dryRun);
+        ->excludes(dryRun)
+        ->excludes(plan);
     return dryRun;
 }
 

@@ -1,42 +1,62 @@
 #include "act_confirmation.h"
 
+#include "service/small_file.h"
+
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 namespace deltascope::cli {
 
 namespace {
 
-/// The hash of the plan that a file holds.
-Result<std::string> hashIn(const std::string& path)
+using nlohmann::json;
+
+/// What `--plan` wrote into a file.
+Result<json> planIn(const std::string& path)
 {
     constexpr std::size_t MostBytes = std::size_t { 64 } << 20;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return fail(Code::NotFound, "the plan cannot be read", path);
-    std::string text;
-    for (char c = 0; text.size() < MostBytes && file.get(c);)
-        text += c;
-    const nlohmann::json plan = nlohmann::json::parse(text, nullptr, false);
-    if (plan.is_object() && plan.contains("plan") && plan["plan"].is_object() && plan["plan"].contains("hash")
-        && plan["plan"]["hash"].is_string())
-        return plan["plan"]["hash"].get<std::string>();
-    return fail(Code::Usage, "the file holds no plan", path, "--plan FILE writes one");
+    DS_TRY(const std::string text, app::readSmallFile(path, "plan", MostBytes));
+    json planned = json::parse(text, nullptr, false);
+    const auto plan = planned.is_object() ? planned.find("plan") : planned.end();
+    if (plan == planned.end() || !plan->is_object() || !plan->contains("hash") || !plan->at("hash").is_string())
+        return fail(Code::Usage, "the file holds no plan", path, "--plan FILE writes one");
+    return planned;
+}
+
+/// Something that both say, and not the same; empty: nothing. What a plan is from and to and what it reads and writes
+/// does not move while its hash stays.
+std::string contradictionOf(const json& planned, const json& now)
+{
+    const auto compare = [](const json& a, const json& b, std::initializer_list<const char*> fields) -> std::string {
+        for (const char* field : fields) {
+            if (a.contains(field) && b.contains(field) && a[field] != b[field])
+                return field;
+        }
+        return {};
+    };
+    const std::string outside = compare(planned, now, { "run", "into", "from", "to", "step", "name" });
+    return outside.empty() ? compare(planned["plan"], now["plan"], { "kind", "reads", "writes", "deletes", "beside" })
+                           : outside;
 }
 
 }
 
-Result<bool> confirmAct(const Options& options, const std::string& run, const std::string& hash, app::ActWay way)
+Result<bool> confirmAct(const Options& options, const std::string& run, const std::string& plan, app::ActWay way)
 {
     if (!options.confirm.empty() && options.confirm != run)
         return fail(Code::Usage, fmt::format("the run is called {}, not {}", run, options.confirm), options.source);
     if (!options.applyFile.empty()) {
-        DS_TRY(const std::string planned, hashIn(options.applyFile));
-        if (planned != hash)
+        DS_TRY(const json planned, planIn(options.applyFile));
+        const json now = json::parse(plan);
+        if (planned["plan"]["hash"] != now["plan"]["hash"])
             return fail(Code::Exists, "what would be done now is not what this plan says", options.applyFile,
                         "Make a new plan with --plan, and look at it again.");
+        if (const std::string field = contradictionOf(planned, now); !field.empty())
+            return fail(Code::Usage,
+                        fmt::format("the plan was edited: its \"{}\" is not that of the plan with its hash", field),
+                        options.applyFile, "Make a new plan with --plan, and look at it again.");
         return true;
     }
     if (options.dryRun || !options.planFile.empty())

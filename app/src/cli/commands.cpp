@@ -387,7 +387,7 @@ private:
         DS_TRY(const auto plan, runJob<app::PublishView>(service, m_style, act));
         if (!m_options.planFile.empty())
             DS_CHECK(writePlan(m_options.planFile, app::toJson(*plan)));
-        DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, plan->plan.hash, app::ActWay::AtOnce));
+        DS_TRY(const bool isMeant, confirmAct(m_options, plan->run, app::toJson(*plan), app::ActWay::AtOnce));
         if (!isMeant) {
             std::string command = app::publishCommand(into, args);
             if (!m_options.planFile.empty())

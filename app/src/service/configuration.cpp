@@ -1,10 +1,11 @@
 #include "configuration.h"
 
+#include "small_file.h"
+
 #define TOML_EXCEPTIONS 0
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <toml++/toml.h>
 
 namespace deltascope::app {
@@ -128,16 +129,7 @@ Result<Configuration> readConfiguration(const std::string& path)
     std::error_code error;
     if (path.empty() || (!std::filesystem::exists(path, error) && !error))
         return Configuration();
-    std::ifstream file(path, std::ios::binary);
-    std::string text(LargestConfiguration + 1, ' ');
-    if (!file || error || std::filesystem::is_directory(path, error))
-        return fail(Code::Io, "the configuration file cannot be read", path);
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad())
-        return fail(Code::Io, "the configuration file cannot be read", path);
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() > LargestConfiguration)
-        return fail(Code::Hostile, "the configuration file is larger than 1 MiB", path);
+    DS_TRY(const std::string text, readSmallFile(path, "configuration file", LargestConfiguration));
     return parseConfiguration(text, path);
 }
 

@@ -55,6 +55,10 @@ Result<BranchTarget> targetOf(const ActWork& work)
 
 Result<JobResult> runBranch(const ActWork& work, TaskContext& task)
 {
+    const Address into(work.args.text("into"));
+    if (into.isWithin(work.call.source.source) || work.call.source.source.isWithin(into))
+        return fail(Code::Usage, "the new run and the one that it comes from must not lie in each other", into.text(),
+                    "name another place");
     DS_TRY(const ActSource source, openActSource(work.bench, work.call.source, false));
     DS_TRY(const BranchTarget target, targetOf(work));
     const ChooseVersion choose = work.chosen(task);

@@ -77,7 +77,10 @@ Result<HttpResponse> backtest(Context& context, const Call& call)
 void addAlertRoutes(Routes& routes, Context& context)
 {
     routes.add("GET", "alerts", Scope::Read, answering([&](const Call& call) -> Result<HttpResponse> {
-                   AlertListView view = context.monitor.alerts().list(textOf(call.request, "run"));
+                   const std::string run = textOf(call.request, "run");
+                   if (!run.empty() && !context.monitor.run(run))
+                       return fail(Code::NotFound, "there is no such run", run);
+                   AlertListView view = context.monitor.alerts().list(run);
                    if (const AlertSender* sender = context.monitor.sender())
                        view.channels = sender->channels();
                    return jsonAnswer(toJson(view));

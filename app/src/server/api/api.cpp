@@ -61,7 +61,7 @@ public:
     bool ready() override
     {
         const auto runs = m_context.monitor.runs();
-        return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run->state == "live"; });
+        return std::all_of(runs.begin(), runs.end(), [](const auto& run) { return run->run != nullptr; });
     }
 
 private:
