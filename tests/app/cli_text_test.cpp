@@ -55,6 +55,8 @@ TEST(NumberText, SmallSharesAreNotZero)
     EXPECT_EQ(percentText(0.00001), "<0.01 %");
     EXPECT_EQ(percentText(0.0083), "0.83 %");
     EXPECT_EQ(percentText(0.5), "50.0 %");
+    EXPECT_EQ(percentText(0.9994), "99.9 %");
+    EXPECT_EQ(percentText(0.9999999), ">99.9 %");
     EXPECT_EQ(percentText(1), "100.0 %");
 }
 

@@ -268,6 +268,14 @@ TEST(ValueKinds, AreThoseOfEachElement)
     }
 }
 
+TEST(ValueKinds, NotFiniteIsAComplexElementWithOnePartThatIsNot)
+{
+    const std::vector<std::uint32_t> parts = {
+        0x7fc00000, 0, 0, 0xffffffff, 0x7f800000, 0, 1, 2, 0x7fc00000, 0x7fc00000
+    };
+    EXPECT_EQ(countNotFiniteComplex(std::as_bytes(std::span(parts))), 4U);
+}
+
 TEST(ValueSums, AreThoseOfFiniteElements)
 {
     std::mt19937_64 random(8);

@@ -25,6 +25,18 @@ TEST(LineageNoops, MoreThanTheWriterHasElsewhereProvesALoss)
     EXPECT_NE(step(run, 6).obstacle->text.find("8 of 277"), std::string::npos) << step(run, 6).obstacle->text;
 }
 
+TEST(LineageNoops, WhatIsCountedBehindAProvenLossIsNoCountOfTheWriter)
+{
+    auto run = judged({ { 576, 0 }, { 398, 0 }, { 329, 0 }, { 290, 0 }, { 277, 8 }, { 252, 6 } });
+    for (const Version& version : run.versions)
+        EXPECT_EQ(run.countsOnItsBase(version), version.step() < 6) << version.step();
+    step(run, 7).summary->encoding = "xor";
+    EXPECT_TRUE(run.countsOnItsBase(step(run, 7))) << "a mask changes the same elements of any state";
+    step(run, 3).facts->damage = Error { Code::Truncated, "it is cut", {}, 3, {} };
+    assess(run);
+    EXPECT_TRUE(run.countsOnItsBase(step(run, 4))) << "nothing is proven to be lost in front of it";
+}
+
 TEST(LineageNoops, ALossThatALaterDeltaProvesIsPlacedAtTheMissingNumber)
 {
     auto run = RunOf().anchor(1).deltas(2, 3).deltas(5, 6).build();

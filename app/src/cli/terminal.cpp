@@ -147,9 +147,10 @@ std::string percentText(double fraction)
     const double percent = fraction * 100;
     if (percent == 0)
         return "0 %";
-    return percent < 0.01 ? "<0.01 %"
-        : percent < 10    ? fmt::format("{:.2f} %", percent)
-                          : fmt::format("{:.1f} %", percent);
+    return percent < 0.01                   ? "<0.01 %"
+        : percent >= 99.95 && percent < 100 ? ">99.9 %" // nearly all is not all
+        : percent < 10                      ? fmt::format("{:.2f} %", percent)
+                                            : fmt::format("{:.1f} %", percent);
 }
 
 std::string barText(double fraction, int width)

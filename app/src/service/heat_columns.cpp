@@ -43,7 +43,8 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
         column.kind = word(version.kind);
         column.state = word(version.state);
         column.damaged = version.state == VersionState::Broken;
-        if (const auto known = m_columns.find(keys[i]); known != m_columns.end()) {
+        const auto known = m_columns.find(keys[i]);
+        if (known != m_columns.end() && run.countsOnItsBase(version)) {
             column.codes = known->second;
         } else if (version.facts && shown.contains(keys[i])) {
             std::vector<TensorCount> counts;
@@ -53,7 +54,7 @@ Result<std::shared_ptr<const HeatView>> HeatColumns::view(const Workbench& bench
                 if (auto stored = bench.catalog->counts(heat->catalogKey, version.objects.name, keys[i]))
                     counts = std::move(*stored);
             }
-            if (explains(version, counts))
+            if (explains(run, version, counts))
                 column.codes = codesOf(version.step(), counts);
         }
         if (column.codes)

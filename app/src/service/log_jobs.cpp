@@ -31,6 +31,7 @@ public:
         for (std::size_t at = 0; at < m_run.versions.size(); ++at) {
             const Version& version = m_run.versions[at];
             const bool counted = version.facts && !version.facts->damage && version.facts->replayed
+                && m_run.countsOnItsBase(version)
                 && (version.kind != VersionKind::Anchor || version.facts->changedVsPrevious);
             if (counted && !of(at))
                 lost = std::pair(lost ? lost->first : at, at);
@@ -49,7 +50,7 @@ public:
             if (auto known = m_bench.catalog->counts(m_source, version.objects.name, m_keys[at]))
                 counts = std::move(*known);
         }
-        return explains(version, counts) ? std::optional(std::move(counts)) : std::nullopt;
+        return explains(m_run, version, counts) ? std::optional(std::move(counts)) : std::nullopt;
     }
 
 private:

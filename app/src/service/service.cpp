@@ -126,7 +126,8 @@ public:
                                      m_catalog->counts(catalogKey(run), version->objects.name, chainKeys(run)[at]))
                                  counts = std::move(*known);
                          }
-                         if (depth == Depth::Replayed && !explains(*version, counts)) {
+                         const bool isKnown = !run.countsOnItsBase(*version) || explains(run, *version, counts);
+                         if (depth == Depth::Replayed && !isKnown) {
                              AnalyzeOptions options;
                              options.range = { at, at };
                              options.again = true;

@@ -76,7 +76,7 @@ template <class Io> void describe(Io& io, const TensorTableRow& row)
     io("elements", tensor.elements);
     io("group", tensor.group, "\"layers.0\"; \"\" for tensors outside of layers");
     io("changed_elems", row.changed, "over the versions that known_columns counts; null: of none it is known");
-    io("last_changed", tensor.lastChanged, "step");
+    io("last_changed", tensor.lastChanged, "step of the last of these versions that changed it");
 }
 
 struct TensorTableView {

@@ -67,7 +67,7 @@ StepView makeStepView(const Run& run, const Version& version, const Planner& pla
             view.changedVsPrevious = version.facts->changedVsPrevious;
     } else if (version.ownFormObstacle && version.summary && version.summary->countsKnown) {
         view.changedElements = version.summary->storedElements; // what it changed from cannot be read any more
-    } else if (version.facts && version.facts->replayed && !version.facts->damage) {
+    } else if (version.facts && version.facts->replayed && !version.facts->damage && run.countsOnItsBase(version)) {
         view.changedElements = view.changedVsPrevious = version.facts->changedElements;
     }
     if (view.changedVsPrevious && view.totalElements.value_or(0) > 0)
@@ -160,9 +160,9 @@ RunView makeRunView(const Run& run)
     return view;
 }
 
-bool explains(const Version& version, const std::vector<TensorCount>& counts)
+bool explains(const Run& run, const Version& version, const std::vector<TensorCount>& counts)
 {
-    if (!version.facts || version.facts->damage || !version.facts->replayed)
+    if (!version.facts || version.facts->damage || !version.facts->replayed || !run.countsOnItsBase(version))
         return false;
     const std::optional<std::uint64_t> changed = version.kind == VersionKind::Anchor
         ? version.facts->changedVsPrevious
@@ -186,7 +186,7 @@ StepDetailView makeStepDetailView(const Run& run, const Version& version, const 
     const auto nameOf = [](const TensorCount* count) -> std::string_view { return count->name; };
     std::ranges::sort(changed, {}, nameOf);
     view.tensors.reserve(tensors.size());
-    const bool known = explains(version, counts); // then a tensor that is not listed did not change
+    const bool known = explains(run, version, counts); // then a tensor that is not listed did not change
     for (const TensorInfo& tensor : tensors) {
         TensorCountView row;
         row.name = tensor.name;

@@ -30,7 +30,7 @@ RunView makeRunView(const Run& run);
 /// Of a source in which no run is found (yet): no versions, and why.
 RunView makeEmptyRunView(const std::string& uri, const Error& why);
 /// Whether per-tensor counts add up to what the facts of a version say; they may be missing where the facts are known.
-bool explains(const Version& version, const std::vector<TensorCount>& counts);
+bool explains(const Run& run, const Version& version, const std::vector<TensorCount>& counts);
 /// `tensors`: of the state; `counts`: what the catalog knows of this version.
 StepDetailView makeStepDetailView(const Run& run, const Version& version, const std::vector<TensorInfo>& tensors,
                                   const std::vector<TensorCount>& counts);

@@ -35,4 +35,16 @@ void countKinds(ByteSpan elements, Dtype dtype, ValueKinds& kinds) noexcept
     assert(counted);
 }
 
+std::uint64_t countNotFiniteComplex(ByteSpan elements) noexcept
+{
+    constexpr NumberFormatOf<Dtype::F32> Part;
+    std::uint64_t found = 0;
+    for (std::size_t at = 0; at < elements.size(); at += 8)
+        found += Part.isSpecial(loadLe<std::uint32_t>(elements, at))
+                || Part.isSpecial(loadLe<std::uint32_t>(elements, at + 4))
+            ? 1
+            : 0;
+    return found;
+}
+
 } // namespace deltascope

@@ -22,4 +22,7 @@ struct ValueKinds {
 /// once two finite values are known, no other.
 void countKinds(ByteSpan elements, Dtype dtype, ValueKinds& kinds) noexcept;
 
+/// Elements of C64 with a part that is NaN or infinite.
+std::uint64_t countNotFiniteComplex(ByteSpan elements) noexcept;
+
 } // namespace deltascope

@@ -226,6 +226,14 @@ std::optional<std::uint64_t> Version::fullFormDiffers() const noexcept
     return known && known->comparedWith == 0 ? known->differs : std::nullopt;
 }
 
+bool Run::countsOnItsBase(const Version& version) const noexcept
+{
+    if (!version.obstacle || version.kind == VersionKind::Anchor
+        || (version.summary && version.summary->encoding == "xor"))
+        return true;
+    return !versions[version.obstacleAt].lossProven && version.obstacle->code != Code::BaseMismatch;
+}
+
 std::optional<std::uint64_t> Run::totalElementsOf(const Version& version) const noexcept
 {
     if (version.kind == VersionKind::Anchor && version.summary)

@@ -4,6 +4,7 @@
 #include "deltascope/engine/path_state.h"
 #include "fused_projections.h"
 #include "lineage/placeholders.h"
+#include "state/rounding.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -82,9 +83,12 @@ void addTypes(const Correspondence& all, std::int64_t before, ModelDifference& f
             fmt::format("{} of {} tensor{} {} {} and {} {} at step {} ({})", tensors.size(), all.pairs.size(),
                         all.pairs.size() == 1 ? "" : "s", tensors.size() == 1 ? "is" : "are", word(dtypes.second),
                         tensors.size() == 1 ? "was" : "were", word(dtypes.first), before, namesOf(tensors)));
-    if (types.size() == 1 && found.reasons.size() == 1)
-        found.remedy = fmt::format("save all checkpoints as {}; diff compares both as rounded to the narrower dtype",
-                                   word(types.begin()->first.first));
+    if (types.size() != 1 || found.reasons.size() != 1)
+        return;
+    const auto [then, now] = types.begin()->first;
+    found.remedy = fmt::format("save all checkpoints as {}", word(then));
+    if (commonDtype(then, now))
+        found.remedy += "; diff compares both as rounded to the narrower dtype";
 }
 
 void addShapes(const Correspondence& all, std::int64_t before, ModelDifference& found)

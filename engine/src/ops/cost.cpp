@@ -71,7 +71,8 @@ std::optional<std::uint64_t> cadenceOf(const std::vector<std::uint64_t>& complet
 std::optional<double> changedFractionOf(const Run& run, const Version& version)
 {
     const std::optional<std::uint64_t> total = run.totalElementsOf(version);
-    if (!version.facts || version.facts->damage || version.rewrittenForms.contains(0) || total.value_or(0) == 0)
+    if (!version.facts || version.facts->damage || version.rewrittenForms.contains(0) || !run.countsOnItsBase(version)
+        || total.value_or(0) == 0)
         return std::nullopt;
     return static_cast<double>(version.facts->changedElements) / static_cast<double>(*total);
 }

@@ -1,5 +1,6 @@
 #include "element_compare.h"
 
+#include "backend/value_kinds.h"
 #include "deltascope/engine/number_format.h"
 #include "deltascope/engine/tensor_view.h"
 
@@ -28,7 +29,10 @@ std::unique_ptr<PairBatches> compareBlocks(const Backend& backend, TensorDiff& d
     if (!isNumber(dtype))
         return PairBatches::atOnce([&backend, &diff, dtype](ByteSpan a, ByteSpan b) -> Result<void> {
             diff.different += countDifferent(backend, a, b, dtype);
-            if (bitsOf(dtype) % 8 == 0) { // others have no NaN
+            if (dtype == Dtype::C64) {
+                diff.notFinite.a += countNotFiniteComplex(a);
+                diff.notFinite.b += countNotFiniteComplex(b);
+            } else if (bitsOf(dtype) % 8 == 0) { // others have no NaN; these have no infinity
                 diff.notFinite.a += backend.countNan(a, dtype);
                 diff.notFinite.b += backend.countNan(b, dtype);
             }

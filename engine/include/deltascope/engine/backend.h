@@ -76,7 +76,7 @@ public:
     /// Adds how often each bit pattern occurs; `counts` has a place for each. `elementBytes` is 1 or 2.
     virtual void countPatterns(ByteSpan elements, unsigned elementBytes,
                                std::span<std::uint64_t> counts) const noexcept;
-    /// Elements that are NaN, of a type of whole bytes.
+    /// Elements that are NaN, of a type of whole bytes but C64.
     virtual std::uint64_t countNan(ByteSpan elements, Dtype dtype) const noexcept;
 
     /// Applies a piece to the block that it was read for, which holds whole elements, and counts what that does to

@@ -331,6 +331,10 @@ struct Run {
     bool hasOtherForms() const noexcept; ///< whether a version has another form than its own
     /// Elements of the whole model behind this version.
     std::optional<std::uint64_t> totalElementsOf(const Version& version) const noexcept;
+    /// Whether the changes that a replay of this version counted are those of its publisher: false where it was
+    /// replayed on another state, because something in front of it is proven to be lost or the external base is another
+    /// one. XOR masks change the same elements of any state.
+    bool countsOnItsBase(const Version& version) const noexcept;
     /// The version with the highest step, if `latest()` is another one for a reason that is worth telling: a step of an
     /// earlier run, or one that cannot be rebuilt. Null else.
     const Version* newerThanLatest() const noexcept;

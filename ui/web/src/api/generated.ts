@@ -1039,7 +1039,7 @@ export interface TensorRow {
   elements: number;
   group: string; // "layers.0"; "" for tensors outside of layers
   changed_elems: number | null; // over the versions that known_columns counts; null: of none it is known
-  last_changed: number | null; // step
+  last_changed: number | null; // step of the last of these versions that changed it
 }
 
 /** The rows of the heatmap. */
