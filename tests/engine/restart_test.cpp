@@ -66,6 +66,16 @@ public:
         return std::move(*report);
     }
 
+    /// How many events of the source say that a new run began.
+    std::size_t restartsInEvents() const
+    {
+        const auto events = m_records->events(store->uri(), 100);
+        EXPECT_TRUE(events);
+        return static_cast<std::size_t>(std::count_if(events->begin(), events->end(), [](const Records::Event& event) {
+            return event.what.code == Code::Fork && event.what.text.starts_with("a new run began here");
+        }));
+    }
+
     std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
 
 private:
@@ -101,14 +111,17 @@ TEST(Restart, IsToldOnceAndIsANewFirstSight)
     EXPECT_TRUE(tellsRestart(first));
     EXPECT_EQ(rewrittenIn(first), 0U);
     EXPECT_EQ(first.verdict, Verdict::FirstSight);
+    EXPECT_EQ(trainer.restartsInEvents(), 1U);
     const VerifyReport second = trainer.verify();
     EXPECT_FALSE(tellsRestart(second));
     EXPECT_EQ(rewrittenIn(second), 0U);
+    EXPECT_EQ(trainer.restartsInEvents(), 1U);
 
     trainer.train(20, 3); // and not as far: what is left of the run before is older and stays as it was
     const VerifyReport again = trainer.verify();
     EXPECT_TRUE(tellsRestart(again));
     EXPECT_EQ(rewrittenIn(again), 0U);
+    EXPECT_EQ(trainer.restartsInEvents(), 2U);
 }
 
 TEST(Restart, OfWhichOneVersionSurvivedIsARewrite)
@@ -123,6 +136,7 @@ TEST(Restart, OfWhichOneVersionSurvivedIsARewrite)
     const VerifyReport report = trainer.verify();
     EXPECT_FALSE(tellsRestart(report));
     EXPECT_EQ(rewrittenIn(report), 3U);
+    EXPECT_EQ(trainer.restartsInEvents(), 0U);
 }
 
 TEST(Restart, OfOneVersionAloneIsARewrite)

@@ -25,6 +25,7 @@
 #include "repeated_files.h"
 #include "searched_store.h"
 #include "separate_runs.h"
+#include "source_events.h"
 #include "store/mirrored_store.h"
 #include "unread_weights.h"
 
@@ -71,34 +72,6 @@ std::vector<WantedForm> formsOf(std::vector<IndexedObjects>& versions)
                 { &version.objects.otherForms[i], &version.otherForms[i].summary, &version.otherForms[i].failure });
     }
     return forms;
-}
-
-/// A journal that cannot be written must not stop the work; doctor tells that.
-void journal(Workbench& bench, const ObjectStore& store, const std::vector<Error>& happened)
-{
-    if (!bench.records || happened.empty())
-        return;
-    std::vector<Records::Event> events;
-    for (const Error& event : happened)
-        events.push_back(Records::Event { bench.nowUs(), event });
-    static_cast<void>(bench.records->addEvents(store.uri(), events));
-}
-
-/// Keeps a notice that repeats at every look once, as long as it is among the last events.
-void journalOnce(Workbench& bench, const ObjectStore& store, std::vector<Error> told)
-{
-    if (!bench.records)
-        return;
-    constexpr std::size_t Last = 20;
-    const Result<std::vector<Records::Event>> before = bench.records->events(store.uri(), Last);
-    if (!before)
-        return;
-    std::erase_if(told, [&](const Error& error) {
-        return std::any_of(before->begin(), before->end(), [&](const Records::Event& event) {
-            return event.what.text == error.text && event.what.where == error.where;
-        });
-    });
-    journal(bench, store, told);
 }
 
 /// Empty where the records cannot be read, which is reported elsewhere.
@@ -161,7 +134,7 @@ Result<void> expectNothingLost(Workbench& bench, const ObjectStore& store, bool 
         const Result<std::vector<Records::Event>> before =
             bench.records ? bench.records->events(store.uri(), 1) : std::vector<Records::Event>();
         if (!before || before->empty() || before->back().what.text != event.text)
-            journal(bench, store, { event });
+            keepEvents(bench, store, { event });
         return fail(std::move(event));
     }
     if (accept || missing.empty())
@@ -203,7 +176,7 @@ Result<std::vector<IndexedObjects>> indexVersions(Workbench& bench, const std::s
     }
     const std::vector<Error> happened = noticeChanges(bench.records, *store, known, versions);
     known.merge(ofMirrors);
-    journalOnce(bench, *store, happened); // an object that cannot be read differs from the catalog at each look
+    keepEventsOnce(bench, *store, happened); // an object that cannot be read differs from the catalog at each look
     std::vector<WantedForm> unknown;
     std::set<std::string> kept; // names of those that the catalog knows as they are
     for (const WantedForm& form : formsOf(versions)) {
@@ -376,7 +349,7 @@ Result<PathPtr> openChecked(Workbench& bench, const Run& run, const Plan& plan, 
     std::vector<Error> notices = path->readNotices();
     std::erase_if(notices, [](const Error& notice) { return notice.code != Code::Mirror; });
     if (!notices.empty())
-        journalOnce(bench, *run.store, std::move(notices));
+        keepEventsOnce(bench, *run.store, std::move(notices));
     return path;
 }
 
@@ -456,7 +429,7 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
                addMirrored(groups, addresses.back(), std::move(held), bench.records, store->uri()));
         if (stranger)
             told.push_back(std::move(*stranger));
-        journalOnce(bench, *store, told);
+        keepEventsOnce(bench, *store, told);
         sourceNotices.insert(sourceNotices.end(), told.begin(), told.end());
     }
     const std::shared_ptr<ObjectStore> source = store;
@@ -522,8 +495,8 @@ Result<Run> openRun(Workbench& bench, std::shared_ptr<ObjectStore> store, const 
     run.ignoredObjects = listing.size() - std::min(listing.size(), used);
     addKnownFacts(bench, run);
     noteRewritten(bench, run);
-    journalOnce(bench, *store, replacedByMirrors(run));
-    journalOnce(bench, *store, vanished(run));
+    keepEventsOnce(bench, *store, replacedByMirrors(run));
+    keepEventsOnce(bench, *store, vanished(run));
     if (bench.records) {
         constexpr std::size_t EventsShown = 20;
         if (const auto events = bench.records->events(store->uri(), EventsShown)) {

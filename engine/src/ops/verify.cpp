@@ -10,6 +10,7 @@
 #include "read_headers.h"
 #include "repeated_files.h"
 #include "restart.h"
+#include "source_events.h"
 #include "step_evidence.h"
 #include "step_verdicts.h"
 
@@ -72,6 +73,7 @@ Result<void> takeRestarts(Workbench& bench, Run& run, const VerifyOptions& optio
                         run.versions[behind - 1].step()),
             run.store->uri(), run.versions[begin].step(),
             "nothing, if a trainer was started again; what was built from the run before keeps its provenance" });
+        keepEvents(bench, *run.store, { problems.back() });
     }
     return {};
 }
