@@ -275,7 +275,8 @@ TEST(PublishWatched, OneThatWasWrittenAgainBetweenTwoActsIsNamed)
     ASSERT_TRUE(follow(p, p.checkpoints, first));
     const auto rewrite = [&](std::int64_t step, std::int64_t content) {
         EXPECT_TRUE(putText(*p.checkpoints, Publishing::keyOf(step), Publishing::fileOf(content)));
-        p.checkpoints->setModified(Publishing::keyOf(step), p.bench.nowUs() - 10'000'000); // behind the publication
+        EXPECT_TRUE(p.checkpoints->setModified(Publishing::keyOf(step),
+                                               p.bench.nowUs() - 10'000'000)); // behind the publication
     };
     rewrite(2, 7);
     Told again;
@@ -291,6 +292,20 @@ TEST(PublishWatched, OneThatWasWrittenAgainBetweenTwoActsIsNamed)
     Told sound;
     ASSERT_TRUE(follow(p, p.checkpoints, sound));
     EXPECT_TRUE(sound.skipped.empty());
+}
+
+TEST(PublishWatched, ASecondFolderWithANumberIsNamedForThat)
+{
+    Publishing p;
+    p.drop(1);
+    ASSERT_TRUE(putText(*p.checkpoints, "checkpoint-01/model.safetensors", Publishing::fileOf(2)));
+    Told told;
+    const Error error = errorOf(follow(p, p.checkpoints, told));
+    EXPECT_EQ(error.code, Code::Layout);
+    ASSERT_EQ(told.origins.size(), 1U);
+    const std::string other = told.origins[0] == "checkpoint-1" ? "checkpoint-01" : "checkpoint-1";
+    EXPECT_EQ(told.skipped, Names { other });
+    EXPECT_NE(told.reasons.at(0).find("it has the number of " + told.origins[0]), std::string::npos) << told.reasons[0];
 }
 
 TEST(PublishWatched, WhatTheTrainerEndsWithIsNoStep)

@@ -59,8 +59,14 @@ std::vector<UnreadFolder> unreadFolders(const std::vector<ObjectInfo>& listing, 
     };
     std::vector<UnreadFolder> unread = foundFolders(listing);
     std::erase_if(unread, [&](const UnreadFolder& folder) { return isRead(folder.name); });
-    for (UnreadFolder& folder : unread)
+    for (UnreadFolder& folder : unread) {
+        const bool mayBeRead = folder.number >= 0 && folder.remedy.empty() && !folder.isEmpty;
+        if (const Version* const same = mayBeRead ? understood.find(folder.number) : nullptr) {
+            folder.why = fmt::format("has the number of {}, which is read", checkpointLabel(*same));
+            folder.remedy = "keep one folder for each number";
+        }
         folder.remedy = folder.remedy.empty() ? HowToName : folder.remedy;
+    }
     const auto itself =
         std::find_if(unread.begin(), unread.end(), [](const UnreadFolder& folder) { return folder.name == "."; });
     const bool isAlone = unread.size() == (itself == unread.end() ? 0U : 1U)
