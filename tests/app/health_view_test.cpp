@@ -441,6 +441,9 @@ TEST_F(HealthOf, DamagedBucketsNamesTheirFirstFault)
     EXPECT_EQ(golden("slime-v2-xor", false).headline,
               "The checkpoint that step 1 builds on was not given: steps 1 to 9 cannot be rebuilt");
     EXPECT_EQ(golden("skyrl-missing-payload").headline, "Step 3 is not whole: steps 3 and 4 cannot be rebuilt");
+    EXPECT_EQ(golden("grail-badhash").headline,
+              "Step 2730 is damaged: steps 2730 to 2850 cannot be rebuilt; 1 more stretch is damaged");
+    EXPECT_EQ(golden("grail-badhash").restorable, "Can be restored: steps 2610 to 2640, step 2700");
 }
 
 TEST_F(HealthOf, AHoleThatNothingExplainsIsADoubtAndNoDamage)
@@ -498,6 +501,32 @@ TEST_F(HealthOf, ARewrittenObjectIsToldUntilItIsAccepted)
         return verified != run.verified.end() && !verified->second.problem;
     });
     EXPECT_EQ(makeRunSummary(accepted).health.headline, "Bytes as first read, which may be just now, to step 13");
+}
+
+TEST_F(HealthOf, ANewRunThatComesPieceByPieceIsSoundOnceItIsThere)
+{
+    namespace fs = std::filesystem;
+    const std::string anchor = "anchors/step_000001.safetensors";
+    const std::string delta = "deltas/step_000002.safetensors";
+    const BucketCopy bucket("trl-v2-raw", [&](const std::string& key) { return key == anchor || key == delta; });
+    const auto put = [&](const std::string& key) { // as writers that rename do
+        fs::copy_file(test::goldenPath("trl-v2-gap/bucket/") + key, bucket.file("new"));
+        fs::rename(bucket.file("new"), bucket.file(key));
+    };
+    const std::string id = monitor->follow(bucket.source(), "", false);
+    runWhen(id, [](const RunSnapshot& run) { return run.verified.contains({ 0, 2 }); });
+    fs::remove(bucket.file(delta));
+    put(anchor);
+    const Snapshot begun = runWhen(id, [](const RunSnapshot& run) {
+        const auto verified = run.verified.find({ 0, 1 });
+        return verified != run.verified.end() && verified->second.problem;
+    });
+    EXPECT_EQ(makeRunSummary(begun).health.state, "broken") << "it may be damage as well";
+    put(delta);
+    const Snapshot whole = runWhen(id, [](const RunSnapshot& run) {
+        return makeRunSummary(std::make_shared<RunSnapshot>(run)).health.state == "sound";
+    });
+    EXPECT_EQ(makeRunSummary(whole).health.headline, "Bytes as first read, which may be just now, to step 2");
 }
 
 } // namespace

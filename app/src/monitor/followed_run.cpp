@@ -10,6 +10,7 @@ namespace {
 
 constexpr FollowedRun::Clock::duration LongestPause = std::chrono::minutes(5);
 constexpr FollowedRun::Clock::duration LongestPauseOfKnown = std::chrono::seconds(30);
+constexpr std::size_t VerifiedAtOnce = 64; ///< steps
 
 std::string objectsOf(const StepView& step)
 {
@@ -33,6 +34,16 @@ std::optional<ProblemView> gravestOf(const std::vector<ProblemView>& problems)
 
 using StepObjects = std::map<std::pair<int, std::int64_t>, std::string>;
 using StepKeys = std::set<std::pair<int, std::int64_t>>;
+
+/// Whether steps of an epoch were found to be rewritten: a new run over an earlier one, of which not all was there yet,
+/// looks so, and verify recognizes it once it reads all of its epoch.
+bool anyRewritten(const VerifiedSteps& verified, const EpochView& epoch)
+{
+    return std::any_of(epoch.steps.begin(), epoch.steps.end(), [&](const StepView& step) {
+        const auto known = verified.find({ epoch.epoch, step.step });
+        return known != verified.end() && known->second.problem && known->second.problem->code == word(Code::Rewritten);
+    });
+}
 
 StepObjects objectsOf(const RunView& run)
 {
@@ -137,7 +148,6 @@ void FollowedRun::setAlerts(std::uint64_t firing, const std::string& worst)
 
 void FollowedRun::verifyNext(Service& service, int level)
 {
-    constexpr std::size_t AtOnce = 64;
     if (m_verification || level <= 0 || !m_snapshot->run || !m_snapshot->run->settled
         || m_snapshot->run->epochs.empty()) // what was replayed needs no second replay to be verified
         return;
@@ -149,7 +159,7 @@ void FollowedRun::verifyNext(Service& service, int level)
         const bool wanted = canBeVerified(step) && !m_snapshot->verified.contains({ epoch.epoch, step.step });
         if (wanted && count == 0)
             first = step.step;
-        if (count > 0 && (!wanted || count == AtOnce))
+        if (count > 0 && (!wanted || count == VerifiedAtOnce))
             break;
         if (wanted) {
             last = step.step;
@@ -218,6 +228,17 @@ void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
             moved.insert(key);
     }
     addWhatBuildsOn(moved, *snapshot.run);
+    for (const EpochView& epoch : snapshot.run->epochs) {
+        const auto isNew = [&](const StepView& step) {
+            const std::pair key { epoch.epoch, step.step };
+            return objects.contains(key) && (moved.contains(key) || !m_seen.contains(key));
+        };
+        if (epoch.steps.size() <= VerifiedAtOnce && anyRewritten(snapshot.verified, epoch)
+            && std::any_of(epoch.steps.begin(), epoch.steps.end(), isNew)) {
+            for (const StepView& step : epoch.steps)
+                moved.insert({ epoch.epoch, step.step });
+        }
+    }
     std::erase_if(m_seen, [&](const auto& seen) { return !objects.contains(seen.first); });
     std::erase_if(snapshot.verified, [&](const auto& verified) {
         return moved.contains(verified.first) || !objects.contains(verified.first);
