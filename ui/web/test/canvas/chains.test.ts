@@ -78,12 +78,18 @@ describe('chains', () => {
     expect(tracks).toEqual([0, 0, 1, 2, 4, 4]);
     expect(Math.max(...tracks)).toBe(TRACKS - 1);
   });
-  it('lists 10,000 versions within 50 ms', () => {
-    const rows = lineage(10_000);
-    const start = performance.now();
-    const items = itemsOf(rows, new Map(), new Set([500]));
-    linksOf(rows, itemOfRows(items, rows.length), replayPath(rows, 500));
-    expect(performance.now() - start).toBeLessThan(50);
+  it('lists versions in time that grows as their number', () => {
+    const fastest = (versions: number): number => {
+      const rows = lineage(versions);
+      return Math.min(...Array.from({ length: 7 }, () => {
+        const start = performance.now();
+        const items = itemsOf(rows, new Map(), new Set([500]));
+        linksOf(rows, itemOfRows(items, rows.length), replayPath(rows, 500));
+        return performance.now() - start;
+      }));
+    };
+    fastest(2_000); // until it is compiled
+    expect(fastest(32_000) / fastest(2_000)).toBeLessThan(100); // a square would be 256
   });
   it('finds the row under a pixel of the strip, oldest left', () => {
     expect(stripRow(100, 208, 4)).toBe(99);

@@ -42,7 +42,10 @@ export const cases = {
       await withBundle(browser, golden(name), async ({ page, open }) => {
         for (const place of places) {
           await open(place);
-          assert.match(await page.locator('.bundle-badge').innerText(), /^Bundle, made at .*read-only\.$/);
+          // Without its base no step of the last one can be rebuilt, and an export does not wait until that is an alert.
+          const end = name === 'slime-v2-xor' ? /read-only\. ⚑ Not in it: alerts of chain-gap [^.]*\.$/ : /read-only\.$/;
+          const badge = await page.locator('.bundle-badge').innerText();
+          assert.ok(badge.startsWith('Bundle, made at ') && end.test(badge), badge);
           await noOverflow(page, `${name} ${place}`);
           if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}-${place.replace(/\W+/g, '_')}.png`) });
         }
