@@ -229,6 +229,7 @@ TEST(DiffReport, QuotesHostileNames)
     tensor.shape = { 2, 3 };
     tensor.elements = 6;
     tensor.different = 1;
+    tensor.signFlips = tensor.nanInvolved = 0;
     tensor.maxAbs = 0.5;
     tensor.maxUlp = 0;
     tensor.relativeNorm = 0.25;
