@@ -246,8 +246,8 @@ TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
         p.drop(2);
         const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
         bool written = false;
-        hooked->onRead = [&](std::string_view key, std::uint64_t) {
-            if (!key.starts_with("checkpoint-2") || std::exchange(written, true))
+        hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
+            if (!key.starts_with("checkpoint-2") || !Publishing::isPayload(offset) || std::exchange(written, true))
                 return;
             // Trainers put their own state once the weights are there.
             const std::string file = isWeights ? "model.safetensors" : "trainer_state.json";
@@ -264,6 +264,23 @@ TEST(PublishWatched, AWrittenOneThatIsPublishedAlreadyIsNamed)
         }
         EXPECT_EQ(p.rootOfStep(1).value_or("none"), Publishing().rootOfCheckpoint(1)) << "what is published stays";
     }
+}
+
+TEST(PublishWatched, OneThatIsWrittenAgainWithEqualBytesIsNotNamed)
+{
+    Publishing p;
+    p.drop(1);
+    p.drop(2);
+    const auto hooked = std::make_shared<ReadHookStore>(p.checkpoints);
+    bool written = false;
+    hooked->onRead = [&](std::string_view key, std::uint64_t offset) {
+        if (key.starts_with("checkpoint-2") && Publishing::isPayload(offset) && !std::exchange(written, true))
+            p.drop(1);
+    };
+    Told told;
+    ASSERT_TRUE(follow(p, hooked, told));
+    EXPECT_TRUE(written);
+    EXPECT_TRUE(told.skipped.empty());
 }
 
 TEST(PublishWatched, OneThatWasWrittenAgainBetweenTwoActsIsNamed)

@@ -197,7 +197,7 @@ private:
         if (!version)
             return;
         if (published.root.empty() || version->objects.publishedUs() <= published.publishedUs)
-            m_readWeights.add(*version);
+            m_readWeights.add(*version, published.root);
         else
             m_unsure.push_back({ name, published.root });
     }
@@ -217,15 +217,8 @@ private:
             m_unsure.erase(m_unsure.begin() + static_cast<std::ptrdiff_t>(i));
             if (!isWhole)
                 continue;
-            const Result<bool> isSame = isAsPublished(*version, unsure.root, task);
-            if (!isSame && isSame.error().code == Code::Canceled)
-                return fail(isSame.error());
-            m_readWeights.add(*version);
-            if (!isSame)
-                say({ unsure.name }, "cannot be compared with what was published from it: " + isSame.error().text);
-            else if (!*isSame)
-                sayRewritten(unsure.name);
-            else
+            DS_TRY(const bool isSame, isAsPublished(*version, unsure.root, task));
+            if (isSame)
                 takeForCopies();
         }
         return {};
@@ -235,21 +228,30 @@ private:
     {
         for (const Unsure& unsure : std::exchange(m_unsure, {})) {
             if (const Version* const version = m_queue.find(unsure.name))
-                m_readWeights.add(*version);
+                m_readWeights.add(*version, unsure.root);
         }
     }
 
+    /// Whether a checkpoint whose files are others holds what was published from it; says so if not. Reads all of it,
+    /// unless no root is recorded. Errors: Canceled.
     Result<bool> isAsPublished(const Version& version, const std::string& root, TaskContext& task)
     {
-        DS_TRY(const PathPtr state, m_queue.open(version, task));
-        return m_publisher.hasRoot(*state, root, task);
-    }
-
-    void sayRewritten(const std::string& name)
-    {
-        say({ name },
-            "written again after it was published: what is published is what it held before. If its run begins again "
-            "there, pass --new-epoch once, or publish it into another folder");
+        const auto compare = [&]() -> Result<bool> {
+            DS_TRY(const PathPtr state, m_queue.open(version, task));
+            return m_publisher.hasRoot(*state, root, task);
+        };
+        const Result<bool> isSame = root.empty() ? Result<bool>(false) : compare();
+        if (!isSame && isSame.error().code == Code::Canceled)
+            return fail(isSame.error());
+        m_readWeights.add(version, root);
+        if (!isSame)
+            say({ checkpointLabel(version) },
+                "cannot be compared with what was published from it: " + isSame.error().text);
+        else if (!*isSame)
+            say({ checkpointLabel(version) },
+                "written again after it was published: what is published is what it held before. If its run begins "
+                "again there, pass --new-epoch once, or publish it into another folder");
+        return isSame.value_or(false);
     }
 
     /// Names checkpoints that were written again after they were published, once for each time.
@@ -260,8 +262,7 @@ private:
             const Version* const version = number <= m_last ? m_queue.find(name) : nullptr;
             if (!version || !m_readWeights.differ(*version) || !m_queue.isQuiet(*version))
                 continue;
-            m_readWeights.add(*version);
-            sayRewritten(name);
+            DS_CHECK(isAsPublished(*version, m_readWeights.rootOf(*version), task));
         }
         return {};
     }
@@ -351,7 +352,7 @@ private:
         }
         m_last = chosen.step();
         m_done.insert(label);
-        m_readWeights.add(chosen);
+        m_readWeights.add(chosen, m_publisher.headRoot());
         m_failed.erase(label);
         m_hasPublished = true;
         for (const Error& problem : chosen.problems) {

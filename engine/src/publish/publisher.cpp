@@ -358,6 +358,8 @@ std::optional<std::int64_t> Publisher::headStep() const noexcept
 
 const std::string& Publisher::headOrigin() const noexcept { return m_session->head.origin; }
 
+const std::string& Publisher::headRoot() const noexcept { return m_session->head.root; }
+
 std::int64_t Publisher::publishedUs() const noexcept { return m_session->head.publishedUs; }
 
 Result<PublishedVersion> Publisher::publish(const State* from, const State& to, const std::string& origin,

@@ -88,6 +88,8 @@ public:
     std::optional<std::int64_t> headStep() const noexcept;
     /// Origin of the newest version, if it names one.
     const std::string& headOrigin() const noexcept;
+    /// Root of its state, hex; empty: not recorded.
+    const std::string& headRoot() const noexcept;
 
     /// Puts `to` behind the newest version: as a delta, or as an anchor where one is due. `from`: the newest state of
     /// the run in another place, where reading it costs less than replaying the run; null: replay. An empty run gets
