@@ -207,7 +207,7 @@ class Branch(E2ETest):
         self.refused(self.run_ds("branch", f"{self.source}@11", "--into", self.into, "--yes"), CONFLICT, "DS-EXISTS")
 
     def test_it_does_not_begin_where_something_is(self):
-        self.refused(self.run_ds("branch", f"{self.source}@12", "--into", self.source, "--yes"), CONFLICT, "DS-EXISTS")
+        self.refused(self.run_ds("branch", f"{self.source}@12", "--into", self.source, "--yes"), USAGE, "DS-USAGE")
 
 
 class PlannedObjects(E2ETest):
