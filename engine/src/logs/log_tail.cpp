@@ -22,12 +22,9 @@ std::string_view packingOf(std::string_view begin)
 {
     using namespace std::string_view_literals;
     constexpr std::pair<std::string_view, std::string_view> Known[] = {
-        { "\x1f\x8b"sv, "packed with gzip" },
-        { "\x28\xb5\x2f\xfd"sv, "packed with zstd" },
-        { "\xfd\x37zXZ\0"sv, "packed with xz" },
-        { "BZh"sv, "packed with bzip2" },
-        { "PK\x03\x04"sv, "a zip archive" },
-        { "\xff\xfe"sv, "text in UTF-16" },
+        { "\x1f\x8b"sv, "packed with gzip" },    { "\x28\xb5\x2f\xfd"sv, "packed with zstd" },
+        { "\xfd\x37zXZ\0"sv, "packed with xz" }, { "BZh"sv, "packed with bzip2" },
+        { "PK\x03\x04"sv, "a zip archive" },     { "\xff\xfe"sv, "text in UTF-16" },
         { "\xfe\xff"sv, "text in UTF-16" },
     };
     for (const auto& [magic, what] : Known) {

@@ -123,10 +123,8 @@ DiffTable::Content differentTensors(DiffPointer diff)
     content.columns.back().tip = tr("L2 norm of B − A over that of A");
     content.columns.push_back(measuredColumn(tr("max ULP"), rows, [](const Row& row) { return row.maxUlp; }));
     content.columns.back().tip = tr("Representable numbers between the values, at most");
-    content.columns.push_back(
-        measuredColumn(tr("sign flips"), rows, [](const Row& row) { return row.signFlips; }));
-    content.columns.push_back(
-        measuredColumn(tr("NaN"), rows, [](const Row& row) { return row.nanInvolved; }));
+    content.columns.push_back(measuredColumn(tr("sign flips"), rows, [](const Row& row) { return row.signFlips; }));
+    content.columns.push_back(measuredColumn(tr("NaN"), rows, [](const Row& row) { return row.nanInvolved; }));
     content.columns.back().tip = tr("Different elements of which one is no number");
     return content;
 }
