@@ -102,7 +102,7 @@ Result<bool> LogTail::readOn(std::uint64_t mostBytes, const OnLine& onLine)
         if (const std::string_view packing = m_offset == 0 ? packingOf(asText(out.first(got))) : std::string_view();
             !packing.empty())
             return fail(Code::Usage, fmt::format("it is {}, and logs are lines of text", packing), m_path,
-                        "Name the text; what it would tell stays unknown.");
+                        "Unpack it, or save it as UTF-8, and name that file; what it would tell stays unknown.");
         m_offset += got;
         cut(asText(out.first(got)), onLine);
     }

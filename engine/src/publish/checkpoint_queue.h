@@ -49,6 +49,7 @@ public:
     std::int64_t newestStep() const; ///< of the newest run; -1 in a folder without checkpoints
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     std::map<std::string, std::int64_t> numbered() const; ///< steps of the newest run, read or not, by name
+    const std::vector<Version>& versions() const noexcept { return m_run.versions; } ///< by the last look, ascending
     const Version* find(const std::string& label) const; ///< by its name, if it is still there; else null
     bool isQuiet(const Version& version); ///< nothing in it changed for FollowOptions::quietSeconds
     /// Errors: those of openChecked(): also Rewritten, where it is on record and was written again.

@@ -3,7 +3,7 @@
 #include "format/common/checkpoint_folders.h"
 #include "format/common/object_names.h"
 #include "publish/checkpoint_queue.h"
-#include "publish/read_weights.h"
+#include "publish/rewritten_checkpoints.h"
 #include "publish/unread_folders.h"
 
 #include <algorithm>
@@ -50,6 +50,8 @@ public:
         , m_queue(bench, m_checkpoints, options)
         , m_begun(publisher.headOrigin().empty() ? -1 : numberIn(publisher.headOrigin()))
         , m_last(m_begun)
+        , m_rewritten(m_queue, publisher,
+                      [this](const std::string& name, const std::string& why) { say({ name }, why); })
     {
     }
 
@@ -65,7 +67,7 @@ public:
             if (!std::exchange(m_isBegun, true))
                 DS_CHECK(namePast(task));
             nameBehind();
-            DS_CHECK(nameRewritten(task));
+            DS_CHECK(m_rewritten.look(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
             if (m_queue.isOfEarlierRun(m_publisher.headOrigin()))
                 return fail(
@@ -85,7 +87,7 @@ public:
                 continue;
             }
             DS_CHECK(m_publisher.keepAlive(task));
-            const bool waits = !look.unready.empty() || m_unread.waits() || !m_unsure.empty();
+            const bool waits = !look.unready.empty() || m_unread.waits() || m_rewritten.waits();
             if (m_options.once && !waits)
                 return outcome();
             sayWhatFor(look.unready);
@@ -156,10 +158,7 @@ private:
             if (!version || version->objects.publishedUs() <= m_publisher.publishedUs())
                 m_done.insert(name);
         }
-        for (const auto& [name, published] : past.published)
-            takePublished(name, published);
-        std::sort(m_unsure.begin(), m_unsure.end(),
-                  [](const Unsure& a, const Unsure& b) { return numberIn(a.name) > numberIn(b.name); });
+        m_rewritten.addPast(past.published);
         for (const auto& [name, why] : past.leftOut) {
             Failed& failed = m_failed[name];
             failed = { numbered.at(name), {}, why };
@@ -188,83 +187,6 @@ private:
             sayLeftOut(name, error, "not published: " + error.text);
             m_failed[name] = { number, {}, std::move(error) };
         }
-    }
-
-    /// Of a checkpoint that an act before this one published.
-    void takePublished(const std::string& name, const PublishedCheckpoint& published)
-    {
-        const Version* const version = m_queue.find(name);
-        if (!version)
-            return;
-        if (published.root.empty() || version->objects.publishedUs() <= published.publishedUs)
-            m_readWeights.add(*version, published.root);
-        else
-            m_unsure.push_back({ name, published.root });
-    }
-
-    /// Compares checkpoints whose files are younger than what was published from them, the newest first. Where one
-    /// holds what it held then, the files are copies, and the others are not read.
-    Result<void> compareUnsure(TaskContext& task)
-    {
-        for (std::size_t i = 0; i < m_unsure.size();) {
-            const Version* const version = m_queue.find(m_unsure[i].name);
-            const bool isWhole = version && !version->failure && !version->obstacle;
-            if (isWhole && !m_queue.isQuiet(*version)) {
-                ++i;
-                continue;
-            }
-            const Unsure unsure = std::move(m_unsure[i]);
-            m_unsure.erase(m_unsure.begin() + static_cast<std::ptrdiff_t>(i));
-            if (!isWhole)
-                continue;
-            DS_TRY(const bool isSame, isAsPublished(*version, unsure.root, task));
-            if (isSame)
-                takeForCopies();
-        }
-        return {};
-    }
-
-    void takeForCopies()
-    {
-        for (const Unsure& unsure : std::exchange(m_unsure, {})) {
-            if (const Version* const version = m_queue.find(unsure.name))
-                m_readWeights.add(*version, unsure.root);
-        }
-    }
-
-    /// Whether a checkpoint whose files are others holds what was published from it; says so if not. Reads all of it,
-    /// unless no root is recorded. Errors: Canceled.
-    Result<bool> isAsPublished(const Version& version, const std::string& root, TaskContext& task)
-    {
-        const auto compare = [&]() -> Result<bool> {
-            DS_TRY(const PathPtr state, m_queue.open(version, task));
-            return m_publisher.hasRoot(*state, root, task);
-        };
-        const Result<bool> isSame = root.empty() ? Result<bool>(false) : compare();
-        if (!isSame && isSame.error().code == Code::Canceled)
-            return fail(isSame.error());
-        m_readWeights.add(version, root);
-        if (!isSame)
-            say({ checkpointLabel(version) },
-                "cannot be compared with what was published from it: " + isSame.error().text);
-        else if (!*isSame)
-            say({ checkpointLabel(version) },
-                "written again after it was published: what is published is what it held before. If its run begins "
-                "again there, pass --new-epoch once, or publish it into another folder");
-        return isSame.value_or(false);
-    }
-
-    /// Names checkpoints that were written again after they were published, once for each time.
-    Result<void> nameRewritten(TaskContext& task)
-    {
-        DS_CHECK(compareUnsure(task));
-        for (const auto& [name, number] : m_queue.numbered()) {
-            const Version* const version = number <= m_last ? m_queue.find(name) : nullptr;
-            if (!version || !m_readWeights.differ(*version) || !m_queue.isQuiet(*version))
-                continue;
-            DS_CHECK(isAsPublished(*version, m_readWeights.rootOf(*version), task));
-        }
-        return {};
     }
 
     /// Takes out of `look` what is not published as it lies there, and says so.
@@ -352,7 +274,7 @@ private:
         }
         m_last = chosen.step();
         m_done.insert(label);
-        m_readWeights.add(chosen, m_publisher.headRoot());
+        m_rewritten.add(chosen, m_publisher.headRoot());
         m_failed.erase(label);
         m_hasPublished = true;
         for (const Error& problem : chosen.problems) {
@@ -473,10 +395,6 @@ private:
         std::string state;
         Error error;
     };
-    struct Unsure {
-        std::string name;
-        std::string root; ///< of what was published from it
-    };
     Workbench& m_bench;
     const std::shared_ptr<ObjectStore> m_checkpoints;
     Publisher& m_publisher;
@@ -488,8 +406,7 @@ private:
     bool m_isBegun = false;
     bool m_hasPublished = false;
     UnreadReport m_unread;
-    ReadWeights m_readWeights; ///< of checkpoints that were published
-    std::vector<Unsure> m_unsure; ///< those that may hold something else by now, the newest first
+    RewrittenCheckpoints m_rewritten;
     std::set<std::string> m_done; ///< published in this act, or passed over: they may be taken away piece by piece
     std::set<std::string> m_earlier; ///< those of an earlier run that were named
     std::map<std::string, Failed> m_failed; ///< by name; those that are not published

@@ -459,7 +459,7 @@ Result<bool> Publisher::hasRoot(const State& state, const std::string& root, Tas
 {
     const Result<PublishedStep> step = PublishedStep::of(nullptr, state, m_session->options.prefixes);
     if (!step && step.error().code == Code::BaseMismatch)
-        return false; // its names are others
+        return false; // it has other names
     if (!step)
         return fail(step.error());
     DS_TRY(const std::string now, m_session->build.rootOf(step->to(), task));
