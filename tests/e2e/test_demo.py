@@ -56,8 +56,10 @@ class Demo(E2ETest):
                         and min(served) > restored["step"]
                     ):
                         process.send_signal(signal.SIGINT)
+                        break  # a second signal would end the demo at once
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(0.5)
+            process.wait(120)
         told, seen = (self.read(name) for name in ("err", "out"))
         self.assertEqual(process.returncode, OK, told)
 
