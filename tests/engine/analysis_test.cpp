@@ -1,5 +1,4 @@
 #include "deltascope/engine/operations.h"
-#include "deltascope/engine/trace.h"
 
 #include "golden_copy.h"
 #include "run_steps.h"
@@ -12,7 +11,7 @@
 #include <numeric>
 #include <sys/stat.h>
 
-// openRun, analyzeRun and judgeChain: what they find, what they remember, and what they do not read again.
+// analyzeRun and judgeChain: what they find.
 
 namespace deltascope {
 namespace {
@@ -21,53 +20,6 @@ using namespace layout_test;
 using test::FaultyStore;
 using test::StoreOperation;
 using test::TempDir;
-
-using EngineRun = deltascope::Run;
-
-/// A catalog of which nothing can be had at the moment.
-class UnavailableCatalog final : public Catalog {
-public:
-    Result<std::map<std::string, KnownVersion>> summaries(const std::string&) override { return busy(); }
-    Result<void> putSummaries(const std::string&, const std::vector<std::pair<std::string, KnownVersion>>&) override
-    {
-        return busy();
-    }
-    Result<void> forget(const std::string&, const std::vector<std::string>&) override { return busy(); }
-    Result<std::map<std::string, KnownFacts>> facts(const std::string&) override { return busy(); }
-    Result<void> putFacts(const std::string&, const std::string&, const KnownFacts&,
-                          const std::vector<TensorCount>&) override
-    {
-        return busy();
-    }
-    Result<std::vector<TensorCount>> counts(const std::string&, const std::string&, const std::string&) override
-    {
-        return busy();
-    }
-    Result<std::optional<std::string>> layoutOf(const std::string&, const std::string&) override { return busy(); }
-    Result<void> putLayout(const std::string&, const std::string&, const std::string&) override { return busy(); }
-    Result<std::int64_t> seenSince(const std::string&, const std::string&, const std::string&, std::int64_t) override
-    {
-        return busy();
-    }
-    Result<void> check() override { return busy(); }
-
-private:
-    static tl::unexpected<Error> busy() { return fail(Code::Transient, "the database is locked"); }
-};
-
-struct CatalogSession : Session {
-    CatalogSession() { openCatalog(); }
-};
-
-Steps withFacts(const EngineRun& run)
-{
-    Steps steps;
-    for (const Version& version : run.versions) {
-        if (version.facts)
-            steps.push_back(version.step());
-    }
-    return steps;
-}
 
 // --- golden buckets --------------------------------------------------------------------------------------------------
 
@@ -247,6 +199,62 @@ TEST(Analysis, ThreadsDoNotChangeTheFacts)
     }
 }
 
+TEST(Analysis, AnEarlyLossWithoutAMissingNumberIsNoHabitOfTheWriter)
+{
+    // an empty delta stands where delta 3 was: all that is left in front of the loss is one delta
+    const GoldenCopy golden("trl-v2-gap");
+    for (int number = 10; number <= 15; ++number)
+        std::filesystem::remove(golden.file(TinyRun::keyOf(number, number == 10)));
+    golden.write(TinyRun::keyOf(3, false),
+                 safetensorsFile({},
+                                 { { "format", "sparse_weight_patch" },
+                                   { "version", "1" },
+                                   { "sparse", "True" },
+                                   { "model_version", "3" },
+                                   { "num_changed_params", "0" },
+                                   { "total_changed_elements", "0" },
+                                   { "total_elements", "0" },
+                                   { "sparsity", "1.0" },
+                                   { "encoding", "gap_delta" } }));
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    EXPECT_EQ(obstructed(run), Steps({ 4, 5, 6, 7, 8, 9 }));
+    EXPECT_EQ(step(run, 9).obstacle->code, Code::ChainGap);
+}
+
+TEST(Analysis, OneNoopInASoundChainRefusesNothing)
+{
+    const GoldenCopy golden("trl-v2-gap");
+    const std::string first = golden.read(TinyRun::keyOf(2, false));
+    const std::string anchor = golden.read(TinyRun::keyOf(1, true));
+    const auto header = SafetensorsHeader::read(
+        *golden.store, *golden.store->stat(TinyRun::keyOf(1, true), test::anyTask()), test::anyTask());
+    const auto delta = SafetensorsHeader::read(
+        *golden.store, *golden.store->stat(TinyRun::keyOf(2, false), test::anyTask()), test::anyTask());
+    ASSERT_TRUE(header);
+    ASSERT_TRUE(delta);
+    for (const StoredTensor& stored : delta->tensors()) {
+        if (!stored.info.name.ends_with(".idx") || stored.info.dtype != Dtype::U16)
+            continue;
+        const std::string name = stored.info.name.substr(0, stored.info.name.size() - 4);
+        const auto byName = [&](const SafetensorsHeader& in, const std::string& wanted) {
+            return *std::find_if(in.tensors().begin(), in.tensors().end(),
+                                 [&](const StoredTensor& tensor) { return tensor.info.name == wanted; });
+        };
+        const StoredTensor values = byName(*delta, name + ".val");
+        const StoredTensor whole = byName(*header, name);
+        const auto position = loadLe<std::uint16_t>(asBytes(first), stored.begin); // of its first assignment
+        golden.edit(TinyRun::keyOf(2, false), [&](std::string& bytes) {
+            bytes.replace(values.begin, 2, anchor.substr(whole.begin + 2ULL * position, 2));
+        });
+        break;
+    }
+    CatalogSession session;
+    const auto run = session.analyzed(golden.store);
+    EXPECT_EQ(step(run, 2).facts->noops, 1U);
+    EXPECT_TRUE(obstructed(run).empty());
+}
+
 // --- damage ----------------------------------------------------------------------------------------------------------
 
 TinyRun withHostileStep(int number)
@@ -347,172 +355,7 @@ TEST(AnalysisDamage, AStoppedAnalysisIsCanceledAndBlamesNobody)
     EXPECT_TRUE(withFacts(*run).empty());
 }
 
-// --- the catalog -----------------------------------------------------------------------------------------------------
-
-class Reopened : public testing::TestWithParam<const char*> { };
-
-TEST_P(Reopened, ReadsNothingAndKnowsEverything)
-{
-    const GoldenCopy golden(GetParam());
-    CatalogSession session;
-    const auto first = session.analyzed(golden.store, golden.base);
-    const auto counting = std::make_shared<FaultyStore>(golden.store);
-    auto second = session.open(counting, golden.base);
-    ASSERT_TRUE(second);
-    EXPECT_EQ(counting->calls(StoreOperation::Read), 0U);
-    EXPECT_EQ(withFacts(*second), withFacts(first));
-    EXPECT_EQ(obstructed(*second), obstructed(first));
-    for (std::size_t i = 0; i < first.versions.size(); ++i) {
-        EXPECT_EQ(second->versions[i].problems, first.versions[i].problems);
-        EXPECT_EQ(second->versions[i].kind, first.versions[i].kind);
-    }
-    EXPECT_EQ(second->problems, first.problems);
-    ASSERT_TRUE(analyzeRun(session.bench, *second, {}, session.task));
-    EXPECT_EQ(counting->calls(StoreOperation::Read), 0U);
-}
-
-INSTANTIATE_TEST_SUITE_P(Buckets, Reopened,
-                         testing::Values("trl-v2-gap", "trl-v2-partial-anchor", "trl-v2-drift-bf16",
-                                         "trl-v2-gap-in-chain", "trl-v2-restart", "slime-v2-xor",
-                                         "slime-v2-badchecksum", "slime-v2-wrongbase", "slime-v2-dup-name",
-                                         "hf-sharded"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                             return name;
-                         });
-
-TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
-{
-    TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    tiny.delta(7, { 4 }, { 4 });
-    const auto counting = std::make_shared<FaultyStore>(tiny.store);
-    auto run = session.open(counting);
-    ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
-    EXPECT_LE(counting->calls(StoreOperation::Read), 2U); // length and header of the new file
-    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6, 7 }));
-}
-
-TEST(AnalysisCatalog, ARewrittenDeltaForgetsItselfAndWhatStandsOnIt)
-{
-    TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    tiny.delta(3, { 2 }, { 1 }); // equal bytes, another identity
-    auto run = session.open(tiny.store);
-    ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 6 }));
-    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
-}
-
-TEST(AnalysisCatalog, ARewrittenAnchorForgetsItsWholeStretch)
-{
-    TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    tiny.anchor(1, { 0, 0, 0, 0, 0, 0, 0, 7 });
-    const auto run = session.open(tiny.store);
-    ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 6 }));
-}
-
-TEST(AnalysisCatalog, AnotherBaseForgetsWhatStandsOnIt)
-{
-    const GoldenCopy golden("slime-v2-xor");
-    const TempDir copy;
-    std::filesystem::copy(goldenPath("slime-v2-xor/base"), copy.path("base"), std::filesystem::copy_options::recursive);
-    CatalogSession session;
-    session.analyzed(golden.store, golden.base);
-    const auto run = session.open(golden.store, localStore(copy.path("base")));
-    ASSERT_TRUE(run);
-    EXPECT_TRUE(withFacts(*run).empty());
-}
-
-TEST(AnalysisCatalog, AMissingDeltaForgetsWhatStoodOnIt)
-{
-    TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    ASSERT_TRUE(tiny.store->remove(TinyRun::keyOf(3, false)));
-    const auto run = session.open(tiny.store);
-    ASSERT_TRUE(run);
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 6 }));
-}
-
-TEST(AnalysisCatalog, WithoutOneEverythingWorks)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.bench.catalog = nullptr;
-    EXPECT_EQ(withFacts(session.analyzed(tiny.store)), Steps({ 1, 2, 3, 4, 5, 6 }));
-}
-
-TEST(AnalysisCatalog, OneThatCannotBeReadNowStopsNothing)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    UnavailableCatalog unavailable;
-    session.bench.catalog = &unavailable;
-    auto run = session.open(tiny.store);
-    ASSERT_TRUE(run) << run.error().text;
-    ASSERT_TRUE(analyzeRun(session.bench, *run, {}, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 1, 2, 3, 4, 5, 6 }));
-}
-
-TEST(AnalysisOptions, ARangeLeavesTheOtherStretchesAlone)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    auto run = session.open(tiny.store);
-    ASSERT_TRUE(run);
-    AnalyzeOptions options;
-    options.range = { 5, 5 }; // step 6
-    ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
-    EXPECT_EQ(withFacts(*run), Steps({ 6 }));
-}
-
-TEST(AnalysisOptions, AgainReplaysWhatIsKnown)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    const auto counting = std::make_shared<FaultyStore>(tiny.store);
-    auto run = session.open(counting);
-    ASSERT_TRUE(run);
-    AnalyzeOptions options;
-    options.again = true;
-    ASSERT_TRUE(analyzeRun(session.bench, *run, options, session.task));
-    EXPECT_GT(counting->calls(StoreOperation::Read), 0U);
-}
-
-TEST(Analysis, AnEarlyLossWithoutAMissingNumberIsNoHabitOfTheWriter)
-{
-    // an empty delta stands where delta 3 was: all that is left in front of the loss is one delta
-    const GoldenCopy golden("trl-v2-gap");
-    for (int number = 10; number <= 15; ++number)
-        std::filesystem::remove(golden.file(TinyRun::keyOf(number, number == 10)));
-    golden.write(TinyRun::keyOf(3, false),
-                 safetensorsFile({},
-                                 { { "format", "sparse_weight_patch" },
-                                   { "version", "1" },
-                                   { "sparse", "True" },
-                                   { "model_version", "3" },
-                                   { "num_changed_params", "0" },
-                                   { "total_changed_elements", "0" },
-                                   { "total_elements", "0" },
-                                   { "sparsity", "1.0" },
-                                   { "encoding", "gap_delta" } }));
-    CatalogSession session;
-    const auto run = session.analyzed(golden.store);
-    EXPECT_EQ(obstructed(run), Steps({ 4, 5, 6, 7, 8, 9 }));
-    EXPECT_EQ(step(run, 9).obstacle->code, Code::ChainGap);
-}
+// --- drift -----------------------------------------------------------------------------------------------------------
 
 /// Changes every second byte of the last elements of the anchor at step 10.
 void moveLastElements(const GoldenCopy& golden, std::size_t elements, bool highByte, char mask)
@@ -559,39 +402,6 @@ TEST(AnalysisDrift, SignsThatWereAllTurnedOverAreNoMissedChanges)
     EXPECT_TRUE(step(session.analyzed(golden.store), 10).driftAlarm);
 }
 
-TEST(Analysis, OneNoopInASoundChainRefusesNothing)
-{
-    const GoldenCopy golden("trl-v2-gap");
-    const std::string first = golden.read(TinyRun::keyOf(2, false));
-    const std::string anchor = golden.read(TinyRun::keyOf(1, true));
-    const auto header = SafetensorsHeader::read(
-        *golden.store, *golden.store->stat(TinyRun::keyOf(1, true), test::anyTask()), test::anyTask());
-    const auto delta = SafetensorsHeader::read(
-        *golden.store, *golden.store->stat(TinyRun::keyOf(2, false), test::anyTask()), test::anyTask());
-    ASSERT_TRUE(header);
-    ASSERT_TRUE(delta);
-    for (const StoredTensor& stored : delta->tensors()) {
-        if (!stored.info.name.ends_with(".idx") || stored.info.dtype != Dtype::U16)
-            continue;
-        const std::string name = stored.info.name.substr(0, stored.info.name.size() - 4);
-        const auto byName = [&](const SafetensorsHeader& in, const std::string& wanted) {
-            return *std::find_if(in.tensors().begin(), in.tensors().end(),
-                                 [&](const StoredTensor& tensor) { return tensor.info.name == wanted; });
-        };
-        const StoredTensor values = byName(*delta, name + ".val");
-        const StoredTensor whole = byName(*header, name);
-        const auto position = loadLe<std::uint16_t>(asBytes(first), stored.begin); // of its first assignment
-        golden.edit(TinyRun::keyOf(2, false), [&](std::string& bytes) {
-            bytes.replace(values.begin, 2, anchor.substr(whole.begin + 2ULL * position, 2));
-        });
-        break;
-    }
-    CatalogSession session;
-    const auto run = session.analyzed(golden.store);
-    EXPECT_EQ(step(run, 2).facts->noops, 1U);
-    EXPECT_TRUE(obstructed(run).empty());
-}
-
 // --- judgeChain ------------------------------------------------------------------------------------------------------
 
 TEST(JudgeChain, FindsTheLossThatAStepStandsOn)
@@ -625,103 +435,6 @@ TEST(JudgeChain, JudgesTheEpochOfTheVersionAlone)
     const Version* old = run->find(12, 0);
     ASSERT_NE(old, nullptr);
     EXPECT_TRUE(judgeChain(session.bench, *run, *old, session.task));
-}
-
-// --- openRun ---------------------------------------------------------------------------------------------------------
-
-TEST(OpenRun, LeavesOurOwnFilesOut)
-{
-    const TinyRun tiny = TinyRun::sound();
-    ASSERT_TRUE(putText(*tiny.store, ".deltascope/v1/refs/good.json", "{}"));
-    ASSERT_TRUE(putText(*tiny.store, "notes.txt", "hello"));
-    CatalogSession session;
-    const auto run = session.open(tiny.store);
-    ASSERT_TRUE(run);
-    EXPECT_EQ(run->versions.size(), 6U);
-    EXPECT_EQ(run->ignoredObjects, 1U);
-}
-
-TEST(OpenRun, AnUnknownLayoutWordNamesTheKnownOnes)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    OpenOptions options;
-    options.layout = "trl-v9";
-    const Error error = errorOf(openRun(session.bench, tiny.store, options, session.task));
-    EXPECT_EQ(error.code, Code::Layout);
-    EXPECT_NE(error.text.find("trl-v2"), std::string::npos);
-}
-
-TEST(OpenRun, AnEmptySourceHasNoLayout)
-{
-    CatalogSession session;
-    EXPECT_EQ(errorOf(session.open(std::make_shared<MemoryStore>())).code, Code::Layout);
-}
-
-TEST(OpenRun, AListingThatFailsIsNeverAnEmptyRun)
-{
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    session.analyzed(tiny.store);
-    const auto faulty = std::make_shared<FaultyStore>(tiny.store);
-    faulty->failNth(StoreOperation::List, 1, Error { Code::Io, "list: I/O error", {}, {}, {} });
-    EXPECT_EQ(errorOf(session.open(faulty)).code, Code::Io);
-}
-
-TEST(OpenRun, ABaseFolderWithoutCheckpointIsRefused)
-{
-    const GoldenCopy golden("slime-v2-xor");
-    const TempDir empty;
-    CatalogSession session;
-    EXPECT_EQ(errorOf(session.open(golden.store, localStore(empty.path()))).code, Code::BaseMissing);
-}
-
-TEST(OpenRun, ReadsNoPayload)
-{
-    // everything but headers and manifests unreadable
-    const TinyRun tiny = TinyRun::sound();
-    CatalogSession session;
-    const auto counting = std::make_shared<FaultyStore>(tiny.store);
-    ASSERT_TRUE(session.open(counting));
-    std::uint64_t headers = 0;
-    for (int number = 1; number <= 6; ++number) {
-        const std::string key = TinyRun::keyOf(number, number == 1 || number == 5);
-        std::string length(8, '\0');
-        ASSERT_TRUE(tiny.store->read(key, 0, writable(length), test::anyTask()));
-        headers += 8 + loadLe<std::uint64_t>(asBytes(length));
-    }
-    EXPECT_LE(counting->bytesRead(), 2 * headers);
-}
-
-TEST(OpenRun, AsksAgainForOneListingAndTheHeadersOfWhatIsNew)
-{
-    const TinyRun tiny = TinyRun::sound();
-    const auto growing = std::make_shared<MemoryStore>();
-    const auto copy = [&](int number) {
-        const std::string key = TinyRun::keyOf(number, number == 1 || number == 5);
-        const auto bytes = readWhole(*tiny.store, key, 1U << 20, test::anyTask());
-        ASSERT_TRUE(bytes);
-        ASSERT_TRUE(test::putText(*growing, key, asText(*bytes)));
-    };
-    for (int number = 1; number <= 5; ++number)
-        copy(number);
-    ASSERT_TRUE(test::putText(*growing, ".deltascope/v1/spans/a/00000001.jsonl", "{}\n"));
-    CatalogSession session;
-    const auto counting = std::make_shared<FaultyStore>(growing);
-    const auto costOfOpening = [&] {
-        const std::uint64_t lists = counting->calls(StoreOperation::List);
-        const std::uint64_t others = counting->calls(StoreOperation::Read) + counting->calls(StoreOperation::Stat);
-        const auto run = session.open(counting);
-        EXPECT_TRUE(run);
-        EXPECT_TRUE(run && TraceReader().read(*run->store, run->beside, session.task));
-        return std::pair(counting->calls(StoreOperation::List) - lists,
-                         counting->calls(StoreOperation::Read) + counting->calls(StoreOperation::Stat) - others);
-    };
-    using Cost = std::pair<std::uint64_t, std::uint64_t>;
-    EXPECT_GT(costOfOpening().second, 10U);
-    EXPECT_EQ(costOfOpening(), (Cost { 1, 1 })) << "the listing, and one object of spans";
-    copy(6);
-    EXPECT_EQ(costOfOpening(), (Cost { 1, 3 })) << "also length and text of one header";
 }
 
 } // namespace

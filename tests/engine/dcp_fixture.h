@@ -1,5 +1,7 @@
 #pragma once
 
+#include "format/dcp/dcp_layout.h"
+
 #include "layout_fixture.h"
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 #include <vector>
 
 // Writes pickles, archives and checkpoints as torch.distributed.checkpoint does (docs/formats/dcp.md), and wrong ones.
+
 namespace deltascope::layout_test {
 
 using Sizes = std::vector<std::uint64_t>;
@@ -264,6 +267,16 @@ inline void putCheckpoint(Source& source, const std::vector<TensorSpec>& tensors
 {
     for (const auto& [name, bytes] : checkpointFiles(tensors))
         source.put(folder + name, bytes);
+}
+
+/// The bytes of the only tensor of a checkpoint, read in blocks.
+inline std::string bytesOf(Source& source, const TensorInfo& target, std::uint64_t blockBytes = 0,
+                           StreamOptions options = {})
+{
+    std::string state(target.bytes(), '\0');
+    const auto counts = applyOnly(DcpLayout(), source, target, state, blockBytes, options);
+    EXPECT_TRUE(counts) << counts.error().text;
+    return state;
 }
 
 } // namespace deltascope::layout_test

@@ -1,10 +1,9 @@
-#include "format/dcp/dcp_layout.h"
-
 #include "dcp_fixture.h"
 #include "support/faulty_store.h"
 
 #include <numeric>
-#include <random>
+
+// What stands in checkpoints of torch.distributed.checkpoint: archives, and safetensors files with rectangles.
 
 namespace deltascope {
 namespace {
@@ -26,15 +25,6 @@ Error metadataError(const std::string& metadata)
     Source source;
     source.put(".metadata", metadata).put("__0_0.distcp", tensorItem(TorchBF16, { { 2, 4 }, {}, 0, Data }));
     return errorOf(indexOnly(DcpLayout(), source));
-}
-
-/// The bytes of the only tensor of a checkpoint, read in blocks.
-std::string bytesOf(Source& source, const TensorInfo& target, std::uint64_t blockBytes = 0, StreamOptions options = {})
-{
-    std::string state(target.bytes(), '\0');
-    const auto counts = applyOnly(DcpLayout(), source, target, state, blockBytes, options);
-    EXPECT_TRUE(counts) << counts.error().text;
-    return state;
 }
 
 TEST(DcpIndex, ReadsATensorInOneChunk)
@@ -287,177 +277,6 @@ TEST(DcpIndex, NamesElementTypesThatItCannotRead)
     EXPECT_TRUE(mentions(error, "float3_e1m1")) << error.text;
 }
 
-TEST(DcpStream, IsSeekableAndChecksItsTarget)
-{
-    TensorSpec spec { "v", TorchU8, { 2, 2 }, { { { 0, 0 }, { 2, 2 }, "" } } };
-    spec.chunks[0].item = tensorItem(TorchU8, { { 2, 2 }, { 1, 2 }, 0, "acbd" });
-    Source source;
-    putCheckpoint(source, { spec });
-    const DcpLayout layout;
-    const VersionObjects version = onlyVersion(layout, source);
-    const auto index = layout.index(source.store(), version, source.task);
-    ASSERT_TRUE(index);
-    const auto stream = layout.open(source.store(), version, *index, index->tensors[0], *index->tensors[0].info(),
-                                    { &test::anyTask(), 64 * 1024, {} });
-    ASSERT_TRUE(stream && (*stream)->seekable());
-    EXPECT_GT(*(*stream)->workingBytes(), 0U);
-    EXPECT_EQ(toHex(std::get<FullBlock>(*(*stream)->next(3, 4)).bytes), hexOf("d"));
-    EXPECT_TRUE((*stream)->finish());
-    EXPECT_EQ(errorOf((*stream)->next(0, 1)).code, Code::Internal);
-    EXPECT_EQ(errorOf((*stream)->next(4, 5)).code, Code::Internal);
-    for (const TensorInfo& other : { tensor("v", { 4 }, Dtype::U8), tensor("v", { 2, 2 }, Dtype::I8) }) {
-        const auto refused =
-            layout.open(source.store(), version, *index, index->tensors[0], other, { &test::anyTask(), 64 * 1024, {} });
-        ASSERT_FALSE(refused);
-        EXPECT_EQ(refused.error().code, Code::BaseMismatch);
-    }
-}
-
-// --- any tiling, any order of the stored elements, any block size ---
-
-struct Box {
-    Sizes offsets;
-    Sizes sizes;
-};
-
-void cut(const Box& box, std::mt19937& random, std::vector<Box>& out)
-{
-    const std::size_t along = box.sizes.empty() ? 0 : random() % box.sizes.size();
-    if (box.sizes.empty() || random() % 3 == 0 || box.sizes[along] < 2) {
-        out.push_back(box);
-        return;
-    }
-    Box low = box;
-    Box high = box;
-    low.sizes[along] = 1 + random() % (box.sizes[along] - 1);
-    high.offsets[along] += low.sizes[along];
-    high.sizes[along] -= low.sizes[along];
-    cut(low, random, out);
-    cut(high, random, out);
-}
-
-/// A view of these sizes with its dimensions in random order, gaps and an offset, that holds what `valueAt` says.
-template <class ValueAt>
-View storedView(const Sizes& sizes, std::size_t elementBytes, bool shuffled, std::mt19937& random, ValueAt valueAt)
-{
-    View view { sizes, Sizes(sizes.size()), shuffled ? random() % 5 : 0, {} };
-    std::vector<std::size_t> order(sizes.size());
-    std::iota(order.rbegin(), order.rend(), 0U);
-    if (shuffled)
-        std::shuffle(order.begin(), order.end(), random);
-    std::uint64_t stride = shuffled && random() % 4 == 0 ? 2 : 1;
-    for (const std::size_t dimension : order) {
-        view.strides[dimension] = stride;
-        stride *= sizes[dimension] + (shuffled ? random() % 2 : 0);
-    }
-    view.storage.assign((view.offset + stride) * elementBytes, '#');
-    Sizes at(sizes.size());
-    for (;;) {
-        std::uint64_t stored = view.offset;
-        for (std::size_t i = 0; i < sizes.size(); ++i)
-            stored += at[i] * view.strides[i];
-        view.storage.replace(stored * elementBytes, elementBytes, valueAt(at));
-        std::size_t i = sizes.size();
-        while (i > 0 && ++at[i - 1] == sizes[i - 1])
-            at[--i] = 0;
-        if (i == 0)
-            return view;
-    }
-}
-
-/// A tensor cut at random, and its bytes.
-std::pair<TensorSpec, std::string> cutTensor(const Sizes& shape, const TorchType& type, bool shuffled,
-                                             std::mt19937& random)
-{
-    const TensorInfo info = tensor("w", shape, type.dtype);
-    const std::size_t elementBytes = bitsOf(type.dtype) / 8;
-    std::string bytes(info.bytes(), '\0');
-    for (char& c : bytes)
-        c = static_cast<char>(random());
-    std::vector<Box> boxes;
-    cut({ Sizes(shape.size()), shape }, random, boxes);
-    std::shuffle(boxes.begin(), boxes.end(), random);
-    TensorSpec spec { "w", type, shape, {} };
-    for (const Box& box : boxes) {
-        const View view = storedView(box.sizes, elementBytes, shuffled, random, [&](const Sizes& at) {
-            std::uint64_t element = 0;
-            for (std::size_t i = 0; i < shape.size(); ++i)
-                element = element * shape[i] + box.offsets[i] + at[i];
-            return bytes.substr(element * elementBytes, elementBytes);
-        });
-        spec.chunks.push_back(
-            { box.offsets, box.sizes, tensorItem(type, view), fmt::format("__{}_0.distcp", random() % 3) });
-    }
-    return { spec, bytes };
-}
-
-TEST(DcpStream, PastesAnyTilingInAnyBlocks)
-{
-    std::mt19937 random(7);
-    const std::vector<TorchType> types = { TorchU8, TorchBF16, TorchF32, TorchI64 };
-    for (int round = 0; round < 300; ++round) {
-        Sizes shape(random() % 5);
-        for (std::uint64_t& size : shape)
-            size = 1 + random() % 7;
-        const TorchType& type = types[random() % types.size()];
-        const auto [spec, bytes] = cutTensor(shape, type, random() % 2 == 0, random);
-        Source source;
-        putCheckpoint(source, { spec });
-        const std::uint64_t elementBytes = bitsOf(type.dtype) / 8;
-        const TensorInfo info = tensor("w", shape, type.dtype);
-        const std::uint64_t blockBytes = elementBytes * (1 + random() % 40);
-        ASSERT_EQ(hexOf(bytesOf(source, info, blockBytes, { &test::anyTask(), 1 + random() % 100, {} })), hexOf(bytes))
-            << "round " << round;
-    }
-}
-
-TEST(DcpStream, ReadsLargeChunksInAnotherOrderRunByRun)
-{
-    std::mt19937 random(8);
-    for (const auto& [shape, strides] :
-         std::vector<std::pair<Sizes, Sizes>> { { { 1500, 1000 }, { 1, 1500 } },
-                                                { { 4, 1100, 350 }, { 1100 * 350, 1, 1100 } },
-                                                { { 40, 260, 150 }, { 1, 40 * 150, 40 } },
-                                                { { 1, 600'000 }, { 1, 2 } } }) {
-        TensorSpec spec { "w", TorchF32, shape, { { Sizes(shape.size()), shape, "" } } };
-        const TensorInfo info = tensor("w", shape, Dtype::F32);
-        View view { shape, strides, 0, std::string(shape.back() == 600'000 ? 4'800'000 : info.bytes(), '\0') };
-        std::string expected(info.bytes(), '\0');
-        for (std::uint64_t i = 0; i < info.elements(); ++i) {
-            std::uint64_t stored = 0;
-            for (std::uint64_t rest = i, d = shape.size(); d-- > 0; rest /= shape[d])
-                stored += rest % shape[d] * strides[d];
-            const std::string value = littleEndian(static_cast<std::uint32_t>(random()));
-            expected.replace(i * 4, 4, value);
-            view.storage.replace(stored * 4, 4, value);
-        }
-        spec.chunks[0].item = tensorItem(TorchF32, view);
-        Source source;
-        putCheckpoint(source, { spec });
-        EXPECT_TRUE(bytesOf(source, info) == expected) << fmt::format("{}", shape.size());
-    }
-}
-
-TEST(DcpStream, PassesOnWhatTheStoreSays)
-{
-    const auto [spec, bytes] = [] {
-        std::mt19937 random(9);
-        return cutTensor({ 30, 20 }, TorchF32, true, random);
-    }();
-    Source source;
-    putCheckpoint(source, { spec });
-    test::FaultyStore faulty(source.store());
-    const DcpLayout layout;
-    const VersionObjects version = onlyVersion(layout, source);
-    const auto index = layout.index(faulty, version, source.task);
-    ASSERT_TRUE(index);
-    const auto stream = layout.open(faulty, version, *index, index->tensors[0], *index->tensors[0].info(),
-                                    { &test::anyTask(), 64 * 1024, {} });
-    ASSERT_TRUE(stream);
-    faulty.failNth(test::StoreOperation::Read, 1, Error { Code::Transient, "try again", {}, {}, {} });
-    EXPECT_EQ(errorOf((*stream)->next(0, 400)).code, Code::Transient);
-}
-
 // --- safetensors files with rectangles ---
 
 std::string shardFile(const std::vector<FileTensor>& tensors, const std::string& info)
@@ -544,101 +363,6 @@ TEST(DcpSafetensors, WithoutInformationItIsAnotherLayout)
     broken.put(FirstShard, "x");
     EXPECT_TRUE(recognized(DcpLayout(), broken));
     EXPECT_EQ(errorOf(indexOnly(DcpLayout(), broken)).code, Code::Truncated);
-}
-
-// --- folders ---
-
-TEST(DcpGroup, TheFolderItselfAndNumberedChildren)
-{
-    Source source;
-    for (const char* folder :
-         { "", "step-10/", "checkpoint_20/", "iter_0000030/", "my-epoch_40/", "optimizer_0/", "2025-10-05/", "step-/",
-           "step50/", "-60/", "a/step-70/", "step-99999999999999999999/", "model_90/", "tmp-step-95/" })
-        source.put(std::string(folder) + "__0_0.distcp", "x");
-    source.put("step-10/config.json", "{}").put("step-10/.metadata.tmp", "x").put("step-80/.metadata", "x");
-    const auto versions = DcpLayout().group(source.listing());
-    EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 0, 10, 20, 30, 50 }));
-    EXPECT_EQ(versions[0].name, ".");
-    EXPECT_EQ(keysOf(versions[1]), (std::vector<std::string> { "step-10/__0_0.distcp", "step-10/config.json" }));
-}
-
-TEST(DcpGroup, TheModelOfAStepIsReadAndNotItsOptimizer)
-{
-    Source source;
-    for (const char* step : { "checkpoint-10/", "checkpoint-20/" }) {
-        for (const char* part : { "pytorch_model_fsdp_0/", "optimizer_0/" }) {
-            source.put(fmt::format("{}{}__0_0.distcp", step, part), "x");
-            source.put(fmt::format("{}{}.metadata", step, part), "x");
-        }
-        source.put(fmt::format("{}config.json", step), "{}");
-    }
-    const auto versions = DcpLayout().group(source.listing());
-    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 10, 20 }));
-    EXPECT_EQ(versions[1].name, "checkpoint-20/pytorch_model_fsdp_0");
-    EXPECT_TRUE(versions[1].notes.empty());
-    Source one; // the folder of a step itself
-    one.put("pytorch_model_fsdp_0/__0_0.distcp", "x").put("optimizer_0/__0_0.distcp", "x");
-    EXPECT_EQ(onlyVersion(DcpLayout(), one).name, "pytorch_model_fsdp_0");
-}
-
-TEST(DcpGroup, PlainFilesOfTheSameStepsComeFirst)
-{
-    Source source;
-    source.put("step_10/actor/dist_ckpt/__0_0.distcp", "x").put("step_10/actor/dist_ckpt/.metadata", "x");
-    EXPECT_TRUE(recognized(DcpLayout(), source));
-    source.put("step_10/actor/huggingface/model.safetensors", "x");
-    EXPECT_FALSE(recognized(DcpLayout(), source));
-    source.put("step_20/actor/dist_ckpt/__0_0.distcp", "x").put("step_20/actor/dist_ckpt/.metadata", "x");
-    EXPECT_TRUE(recognized(DcpLayout(), source)); // they lack a step
-}
-
-TEST(DcpGroup, TheNewerOfTwoFoldersWithOneNumberCounts)
-{
-    Source source;
-    source.put("step_10/__0_0.distcp", "x").put("checkpoint-10/__0_0.distcp", "x");
-    const VersionObjects version = onlyVersion(DcpLayout(), source);
-    EXPECT_EQ(version.name, "checkpoint-10");
-    EXPECT_EQ(countNotes(version.notes, Code::Fork), 1U);
-}
-
-TEST(DcpGroup, NotesUnfinishedFoldersAtTheNewestVersion)
-{
-    Source source;
-    for (const char* folder : { "step-1/", "step-2/", "step-3/", "step_2/" })
-        source.put(std::string(folder) + "__0_0.distcp", "x");
-    EXPECT_EQ(DcpLayout().group(source.listing()).size(), 3U);
-    source.put("step-1/.metadata", "x").put("step-2/.metadata", "x");
-    const auto versions = DcpLayout().group(source.listing());
-    EXPECT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 1, 2 }));
-    EXPECT_TRUE(versions[0].notes.empty());
-    ASSERT_EQ(countNotes(versions[1].notes, Code::Unfinished), 2U);
-    EXPECT_EQ(versions[1].notes[0].where, "step_2");
-    EXPECT_EQ(versions[1].notes[1].where, "step-3");
-    EXPECT_EQ(versions[1].notes[1].step, 3);
-    EXPECT_EQ(versions[1].name, "step-2");
-}
-
-TEST(DcpGroup, AFileBesideAFolderMarksItAsUnfinished)
-{
-    Source source;
-    for (const char* step : { "step=10/weights/", "step=20/weights/" })
-        source.put(std::string(step) + "__0_0.distcp", "x").put(std::string(step) + ".metadata", "x");
-    EXPECT_EQ(stepsOf(DcpLayout().group(source.listing())), (std::vector<std::int64_t> { 10, 20 }));
-    source.put("step=20-unfinished", "");
-    const auto versions = DcpLayout().group(source.listing());
-    ASSERT_EQ(stepsOf(versions), (std::vector<std::int64_t> { 10 }));
-    ASSERT_EQ(countNotes(versions[0].notes, Code::Unfinished), 1U);
-    EXPECT_EQ(versions[0].notes[0].step, 20);
-    Source alone;
-    alone.put("step=20/__0_0.distcp", "x").put("step=20/.metadata", "x").put("step=20-unfinished", "");
-    EXPECT_EQ(errorOf(indexOnly(DcpLayout(), alone)).code, Code::Unfinished);
-}
-
-TEST(DcpGroup, OtherCheckpointsAreNotOurs)
-{
-    Source source;
-    source.put("checkpoint-1/model.safetensors", "x").put("checkpoint-2/optimizer_0/__0_0.distcp", "x");
-    EXPECT_FALSE(recognized(DcpLayout(), source));
 }
 
 class DcpGolden : public testing::TestWithParam<const char*> { };

@@ -35,6 +35,16 @@ inline Steps obstructed(const Run& run)
     return steps;
 }
 
+inline Steps withFacts(const Run& run)
+{
+    Steps steps;
+    for (const Version& version : run.versions) {
+        if (version.facts)
+            steps.push_back(version.step());
+    }
+    return steps;
+}
+
 /// Steps whose values a check of values suspects; it expects that their notes say so, too.
 inline Steps suspectSteps(const Run& run)
 {

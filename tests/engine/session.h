@@ -67,4 +67,8 @@ struct Session {
     std::int64_t now = test::LongAfter;
 };
 
+struct CatalogSession : Session {
+    CatalogSession() { openCatalog(); }
+};
+
 } // namespace deltascope::layout_test
