@@ -32,8 +32,9 @@ std::optional<ProblemView> gravestOf(const std::vector<ProblemView>& problems)
     return found == problems.end() ? std::nullopt : std::optional(*found);
 }
 
-using StepObjects = std::map<std::pair<int, std::int64_t>, std::string>;
-using StepKeys = std::set<std::pair<int, std::int64_t>>;
+using StepKey = std::pair<int, std::int64_t>; ///< epoch, step
+using StepObjects = std::map<StepKey, std::string>;
+using StepKeys = std::set<StepKey>;
 
 /// Whether steps of an epoch were found to be rewritten: a new run over an earlier one, of which not all was there yet,
 /// looks so, and verify recognizes it once it reads all of its epoch.
@@ -66,6 +67,12 @@ void addWhatBuildsOn(StepKeys& steps, const RunView& run)
                 steps.insert({ epoch.epoch, step.step });
         }
     }
+}
+
+void addAllOf(StepKeys& steps, const EpochView& epoch)
+{
+    for (const StepView& step : epoch.steps)
+        steps.insert({ epoch.epoch, step.step });
 }
 
 }
@@ -229,15 +236,12 @@ void FollowedRun::look(RunSnapshot& snapshot, std::int64_t nowUs)
     }
     addWhatBuildsOn(moved, *snapshot.run);
     for (const EpochView& epoch : snapshot.run->epochs) {
-        const auto isNew = [&](const StepView& step) {
-            const std::pair key { epoch.epoch, step.step };
+        const bool isNew = std::any_of(epoch.steps.begin(), epoch.steps.end(), [&](const StepView& step) {
+            const StepKey key { epoch.epoch, step.step };
             return objects.contains(key) && (moved.contains(key) || !m_seen.contains(key));
-        };
-        if (epoch.steps.size() <= VerifiedAtOnce && anyRewritten(snapshot.verified, epoch)
-            && std::any_of(epoch.steps.begin(), epoch.steps.end(), isNew)) {
-            for (const StepView& step : epoch.steps)
-                moved.insert({ epoch.epoch, step.step });
-        }
+        });
+        if (isNew && epoch.steps.size() <= VerifiedAtOnce && anyRewritten(snapshot.verified, epoch))
+            addAllOf(moved, epoch);
     }
     std::erase_if(m_seen, [&](const auto& seen) { return !objects.contains(seen.first); });
     std::erase_if(snapshot.verified, [&](const auto& verified) {
