@@ -68,13 +68,20 @@ class Backlog(PublishWatch):
 
     def test_an_empty_folder_is_waited_for_or_left(self):
         self.train()
-        self.once()
+        self.assertIn(f"{self.checkpoints} holds no checkpoint\n", self.once().err)
         self.assertEqual(self.facts(), {})
         self.begin()
+        wait_until(lambda: "holds no checkpoint yet; waiting for the first one" in self.said(), PATIENCE, "a word")
         self.drop(1)
         self.wait_for("checkpoint-1")
         self.end()
         self.assert_published(self.names(1))
+
+    def test_a_missing_folder_leaves_no_run_behind(self):
+        self.train()
+        os.rmdir(self.checkpoints)
+        self.refused(self.run_ds(*self.watch_args("--once")), NOT_FOUND)
+        self.assertFalse(os.path.exists(self.bucket))
 
     def test_cadence_and_encodings(self):
         for layout, options, anchors in (

@@ -242,9 +242,9 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
                                   const std::function<void(const PublishView&)>& onChange, TaskContext& task)
 {
     DS_TRY(PublishOptions publishing, optionsOf(request));
+    DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, bench.stores->open(request.watchFolder));
     DS_TRY(const std::shared_ptr<ObjectStore> into, openInto(bench, request, false));
     DS_TRY(const OpenOptions base, baseOf(bench, request));
-    DS_TRY(const std::shared_ptr<ObjectStore> checkpoints, bench.stores->open(request.watchFolder));
     PublishView view;
     view.source = into->uri();
     view.layout = request.into.layout;

@@ -47,6 +47,7 @@ public:
     /// Whether the checkpoint that is called so is of an earlier run than the newest one here.
     bool isOfEarlierRun(const std::string& label) const;
     std::int64_t newestStep() const; ///< of the newest run; -1 in a folder without checkpoints
+    bool isEmpty() const noexcept { return m_run.versions.empty() && m_unread.empty(); } ///< by the last look
     bool hasNumbered() const; ///< whether it holds a checkpoint whose name tells its place in the order
     std::map<std::string, std::int64_t> numbered() const; ///< steps of the newest run, read or not, by name
     const std::vector<Version>& versions() const noexcept { return m_run.versions; } ///< by the last look, ascending

@@ -64,8 +64,10 @@ public:
                 continue;
             }
             m_suspectSinceUs.reset();
-            if (!std::exchange(m_isBegun, true))
+            if (!std::exchange(m_isBegun, true)) {
+                sayWhetherEmpty();
                 DS_CHECK(namePast(task));
+            }
             nameBehind();
             DS_CHECK(m_rewritten.look(task));
             m_backlogEnd = m_backlogEnd.value_or(m_queue.newestStep());
@@ -113,6 +115,13 @@ private:
         DS_CHECK(m_publisher.keepAlive(task));
         DS_CHECK(changes.wait(std::chrono::milliseconds(m_options.once ? 200 : 1000), task));
         return {};
+    }
+
+    void sayWhetherEmpty() const
+    {
+        if (m_queue.isEmpty() && m_options.onWaiting)
+            m_options.onWaiting(fmt::format("{} holds no checkpoint{}", m_checkpoints->uri(),
+                                            m_options.once ? "" : " yet; waiting for the first one"));
     }
 
     void say(const std::vector<std::string>& names, const std::string& why)
