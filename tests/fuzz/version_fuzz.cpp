@@ -1,7 +1,8 @@
-// All objects of a run of one layout (DELTASCOPE_FUZZ_LAYOUT): detection, headers and manifests, checks of recorded
+// All objects of a run of one layout (fuzzed_layout.h): detection, headers and manifests, checks of recorded
 // digests, patches. Input: records of a key and content (records.h). Seeds: tests/fuzz/make_seeds.py.
 
 #include "few_objects_store.h"
+#include "fuzzed_layout.h"
 #include "patch_checks.h"
 #include "records.h"
 
@@ -36,7 +37,7 @@ void checkVersion(const Layout& layout, const ObjectStore& store, const VersionO
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
-    static const std::shared_ptr<const Layout> layout = builtinLayouts().find(DELTASCOPE_FUZZ_LAYOUT);
+    static const std::shared_ptr<const Layout> layout = builtinLayouts().find(FuzzedLayout);
     FewObjectsStore store;
     for (const auto& [name, bytes] : readRecords(std::as_bytes(std::span(data, size)), MaxObjects)) {
         if (checkKey(name))
