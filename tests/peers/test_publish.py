@@ -2,6 +2,8 @@
 """What `deltascope publish` writes, read back by the independent decoder: the intended state, bit for bit.
 
 In every layout, encoding and checksum: all golden states in a row, made states, and changes that a layout cannot carry.
+
+A slice (tests/support/sweep.py) publishes each row of golden states in a quarter of the forms, a different one for each row.
 """
 
 import pathlib
@@ -16,6 +18,11 @@ import writer_rules
 from container import read_checkpoint, write_checkpoint
 from decode import SlimeReceiver, TrlReceiver
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from sweep import Sweep  # noqa: E402
+
+SWEEP = Sweep("peers.publish", 4)
 TRL = [("trl-v2", "gap_delta", None), ("trl-v2", "raw", None)]
 SLIME = [("slime-v2", e, c) for e in ("xor", "overwrite") for c in ("xxh3-128", "blake3", "adler32")]
 
@@ -93,7 +100,8 @@ class Publish(support.E2ETest):
         self.refused(run.publish(b, c), support.OTHER, "DS-UNSUPPORTED")
         self.assertEqual(support.tree_state(run.folder, without=(".deltascope",)), tree)
 
-    def test_golden_states(self):
+    @SWEEP
+    def test_golden_states(self, number):
         done = set()
         for name in goldens.names():
             chain = goldens.states(name)
@@ -102,7 +110,7 @@ class Publish(support.E2ETest):
                 continue  # refused from the first step on, or the same states as in another bucket
             done.add(key)
             folders = self.write(f"state-{name}", chain)
-            for form in TRL + SLIME:
+            for form in (TRL + SLIME)[(number + len(done)) % SWEEP.slices :: SWEEP.slices]:
                 with self.subTest(name=name, form=word(form)):
                     self.check_steps(form, folders, chain)
 
