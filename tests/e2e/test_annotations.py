@@ -51,6 +51,14 @@ class Annotations(E2ETest):
                          [(1, "ref", "done", "good: step 12"), (2, "ref", "done", "good: step 11, was step 12"),
                           (3, "ref", "done", "good: removed, was step 11")])
 
+    def test_what_was_taken_back_may_be_given_again(self):
+        for give, take in (("ref", "unref"), ("pin", "unpin")):
+            for step in (12, 11, 12):
+                self.ok(give, f"{self.source}@{step}", "good")
+                self.ok(take, self.source, "good")
+        self.ok("ref", f"{self.source}@9", "good")
+        self.assertEqual(self.ok_json("show", f"{self.source}@good")["step"], 9)
+
     def test_names_with_a_meaning_are_refused(self):
         for name in ("latest", "anchor", "12", "pin/x", "undo", "a b", "a..b"):
             self.refused(self.run_ds("ref", f"{self.source}@12", name), USAGE, "DS-USAGE")

@@ -40,6 +40,12 @@ public:
     }
 };
 
+/// What the one knows who moved it last, beside the run.
+RefMoves movesBehind(const Ref& ref)
+{
+    return { ref.number, 0, ref.target ? RefMoves::Stands::InSource : RefMoves::Stands::Nowhere };
+}
+
 std::vector<ObjectInfo> listing(const ObjectStore& store) { return *listAll(store, {}, anyTask()); }
 
 class BesideTest : public testing::Test {
@@ -62,11 +68,11 @@ protected:
 TEST_F(BesideTest, ARefStandsWhereItWasMovedLast)
 {
     Beside beside = of(store);
-    const auto first = beside.moveRef(RefKind::Ref, "good", nullptr, Twelve, "eval 0.71", anyTask());
+    const auto first = beside.moveRef(RefKind::Ref, "good", {}, Twelve, "eval 0.71", anyTask());
     ASSERT_TRUE(first) << first.error().text;
     EXPECT_EQ(first->number, 1U);
     EXPECT_FALSE(first->isLocal);
-    const auto second = beside.moveRef(RefKind::Ref, "good", &*first, Fifteen, "", anyTask());
+    const auto second = beside.moveRef(RefKind::Ref, "good", movesBehind(*first), Fifteen, "", anyTask());
     ASSERT_TRUE(second) << second.error().text;
     const Annotations now = annotations(*store);
     ASSERT_EQ(now.refs, std::vector<Ref> { *second });
@@ -79,10 +85,10 @@ TEST_F(BesideTest, ARefStandsWhereItWasMovedLast)
 TEST_F(BesideTest, WhoseViewIsOldMovesNothing)
 {
     Beside beside = of(store);
-    const auto first = beside.moveRef(RefKind::Ref, "good", nullptr, Twelve, "", anyTask());
+    const auto first = beside.moveRef(RefKind::Ref, "good", {}, Twelve, "", anyTask());
     ASSERT_TRUE(first);
-    for (const Ref* seen : { static_cast<const Ref*>(nullptr), &*first }) {
-        if (seen) {
+    for (const RefMoves& seen : { RefMoves(), movesBehind(*first) }) {
+        if (seen.inSource > 0) {
             ASSERT_TRUE(beside.moveRef(RefKind::Ref, "good", seen, Fifteen, "", anyTask()));
         }
         const std::size_t objects = listing(*store).size();
@@ -96,20 +102,25 @@ TEST_F(BesideTest, WhoseViewIsOldMovesNothing)
 TEST_F(BesideTest, ARemovedRefIsGoneAndMayComeBack)
 {
     Beside beside = of(store);
-    const auto pin = beside.moveRef(RefKind::Pin, "eval", nullptr, Twelve, "", anyTask());
+    const auto pin = beside.moveRef(RefKind::Pin, "eval", {}, Twelve, "", anyTask());
     ASSERT_TRUE(pin);
     EXPECT_EQ(annotations(*store).find("pin/eval")->target, Twelve);
-    const auto removed = beside.moveRef(RefKind::Pin, "eval", &*pin, std::nullopt, "", anyTask());
+    const auto removed = beside.moveRef(RefKind::Pin, "eval", movesBehind(*pin), std::nullopt, "", anyTask());
     ASSERT_TRUE(removed);
     EXPECT_TRUE(annotations(*store).refs.empty());
-    ASSERT_TRUE(beside.moveRef(RefKind::Pin, "eval", &*removed, Fifteen, "", anyTask()));
+    const auto back =
+        beside.moveRef(RefKind::Pin, "eval", annotations(*store).movesOf(RefKind::Pin, "eval"), Fifteen, "", anyTask());
+    ASSERT_TRUE(back) << back.error().text;
+    EXPECT_EQ(back->number, 3U);
     EXPECT_EQ(annotations(*store).find("pin/eval")->target, Fifteen);
+    EXPECT_FALSE(beside.moveRef(RefKind::Pin, "eval", movesBehind(*removed), Twelve, "", anyTask()))
+        << "it was moved since it was removed";
 }
 
 TEST_F(BesideTest, AMoveThatCannotBeReadHidesTheOneBefore)
 {
     Beside beside = of(store);
-    ASSERT_TRUE(beside.moveRef(RefKind::Ref, "good", nullptr, Twelve, "", anyTask()));
+    ASSERT_TRUE(beside.moveRef(RefKind::Ref, "good", {}, Twelve, "", anyTask()));
     ASSERT_TRUE(test::putText(*store, ".deltascope/v1/refs/good/00000002.json", "{\"step\":"));
     const Annotations now = annotations(*store);
     ASSERT_NE(now.find("good"), nullptr);
@@ -135,7 +146,7 @@ TEST_F(BesideTest, OfTwoWritersAtOnceOneMovesTheRef)
                 TaskContext task;
                 while (!go)
                     std::this_thread::yield();
-                const auto moved = beside.moveRef(RefKind::Ref, "good", nullptr, RefTarget { i, 0, {}, {} }, "", task);
+                const auto moved = beside.moveRef(RefKind::Ref, "good", {}, RefTarget { i, 0, {}, {} }, "", task);
                 if (moved) {
                     ++winners;
                     winner = i;
@@ -182,7 +193,7 @@ TEST_F(BesideTest, WhatAReadOnlySourceCannotTakeIsKeptHere)
     const auto source = std::make_shared<MemoryStore>();
     const auto readOnly = std::make_shared<ReadOnlyStore>(source);
     Beside beside = of(readOnly);
-    const auto moved = beside.moveRef(RefKind::Ref, "good", nullptr, Twelve, "", anyTask());
+    const auto moved = beside.moveRef(RefKind::Ref, "good", {}, Twelve, "", anyTask());
     ASSERT_TRUE(moved) << moved.error().text;
     EXPECT_TRUE(moved->isLocal);
     EXPECT_TRUE(beside.addNote(Twelve, "text", anyTask())->isLocal);
@@ -192,18 +203,65 @@ TEST_F(BesideTest, WhatAReadOnlySourceCannotTakeIsKeptHere)
     ASSERT_EQ(now.refs, std::vector<Ref> { *moved });
     EXPECT_EQ(now.notes.size(), 1U);
     EXPECT_EQ(readJournal(*readOnly, folder.path("shadow"), anyTask())->size(), 1U);
-    const auto again = beside.moveRef(RefKind::Ref, "good", &now.refs[0], Fifteen, "", anyTask());
+    const auto again = beside.moveRef(RefKind::Ref, "good", now.movesOf(RefKind::Ref, "good"), Fifteen, "", anyTask());
     ASSERT_TRUE(again) << again.error().text;
     EXPECT_TRUE(again->isLocal);
 
     // Once the source has a ref of that name, everybody means that one.
-    ASSERT_TRUE(of(source).moveRef(RefKind::Ref, "good", nullptr, Twelve, "", anyTask()));
+    ASSERT_TRUE(of(source).moveRef(RefKind::Ref, "good", {}, Twelve, "", anyTask()));
     now = annotations(*source);
     ASSERT_EQ(now.refs.size(), 1U);
     EXPECT_FALSE(now.refs[0].isLocal);
-    const auto refused = beside.moveRef(RefKind::Ref, "good", &now.refs[0], Fifteen, "", anyTask());
+    const auto refused =
+        beside.moveRef(RefKind::Ref, "good", now.movesOf(RefKind::Ref, "good"), Fifteen, "", anyTask());
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::Internal);
+}
+
+TEST_F(BesideTest, WhatIsKeptHereMovesIntoTheSourceOnceThatCanBeWritten)
+{
+    const auto source = std::make_shared<MemoryStore>();
+    const auto move = [&](const std::shared_ptr<ObjectStore>& store, std::optional<RefTarget> target) {
+        const RefMoves seen = annotations(*source).movesOf(RefKind::Ref, "good");
+        Result<Ref> moved = of(store).moveRef(RefKind::Ref, "good", seen, std::move(target), "", anyTask());
+        EXPECT_TRUE(moved) << moved.error().text;
+        return moved.value_or(Ref());
+    };
+    const auto readOnly = std::make_shared<ReadOnlyStore>(source);
+    EXPECT_TRUE(move(readOnly, Twelve).isLocal);
+    EXPECT_TRUE(move(source, std::nullopt).isLocal) << "nobody else knew of it";
+    EXPECT_TRUE(listing(*source).empty());
+    EXPECT_TRUE(move(readOnly, Fifteen).isLocal) << "it comes back";
+
+    EXPECT_FALSE(move(source, Twelve).isLocal);
+    Annotations now = annotations(*source);
+    ASSERT_EQ(now.refs.size(), 1U);
+    EXPECT_FALSE(now.refs[0].isLocal);
+    EXPECT_FALSE(move(source, std::nullopt).isLocal);
+    EXPECT_TRUE(annotations(*source).refs.empty()) << "the one of this machine went with it";
+    EXPECT_FALSE(move(source, Fifteen).isLocal);
+    EXPECT_EQ(annotations(*source).find("good")->target, Fifteen);
+}
+
+TEST_F(BesideTest, EntriesOfThisMachineStandBetweenThoseOfTheSource)
+{
+    const auto readOnly = std::make_shared<ReadOnlyStore>(store);
+    std::int64_t nowUs = Us;
+    const auto tell = [&](const std::shared_ptr<ObjectStore>& into, const std::string& text) {
+        Beside beside(into, { "kim@host", folder.path("shadow"), [&] { return nowUs += 1000; } });
+        ASSERT_TRUE(beside.append({ 0, "note", "done", {}, {}, text, {} }, anyTask()));
+    };
+    tell(store, "a");
+    tell(readOnly, "b");
+    tell(store, "c");
+    nowUs -= 1'000'000; // whose clock is slow comes behind all the same
+    tell(store, "d");
+    nowUs += 2'000'000;
+    tell(readOnly, "e");
+    std::string row;
+    for (const JournalEntry& entry : *readJournal(*store, folder.path("shadow"), anyTask()))
+        row += entry.text;
+    EXPECT_EQ(row, "abcde");
 }
 
 TEST_F(BesideTest, WithoutAShadowTheRefusalOfTheSourceIsTheError)

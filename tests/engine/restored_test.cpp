@@ -152,6 +152,19 @@ TEST_P(EachRoots, AClaimToRestoreAnotherStateIsReported)
     EXPECT_EQ(problemsOf(run).front(), "step 9 says that it restores step 3, and its state is another one");
 }
 
+TEST_P(EachRoots, ALossInFrontAccusesNoRollBack)
+{
+    RestoredRun bucket(42, GetParam());
+    bucket.train(14);
+    bucket.restore(5);
+    bucket.restore(14);
+    bucket.remove(deltaKey(12));
+    const EngineRun run = bucket.analyzed();
+    EXPECT_TRUE(step(run, 16).obstacle);
+    for (const std::int64_t number : { 15, 16 })
+        EXPECT_EQ(countOf(run, number, Code::Claim), 0U) << number;
+}
+
 TEST(Restored, AStepThatIsNoEarlierOneIsAContradiction)
 {
     for (const std::int64_t named : { 5, 7, 9 }) {

@@ -111,9 +111,10 @@ std::string actText(const app::AnnotatedView& view, const std::string& command, 
 {
     const std::string text = safe(view.text);
     if (view.wasThere)
-        return text + "\nit is so already; nothing is written\n" + (view.isDone ? "" : commandText(command));
+        return text + "\nit is so already" + (view.isLocal ? ", on this machine only" : "") + "; nothing is written\n"
+            + (view.isDone ? "" : commandText(command));
     if (view.isDone)
-        return text + (view.isLocal ? "\nkept on this machine only: the source cannot be written\n" : "\n");
+        return text + (view.isLocal ? "\non this machine only: nobody else sees it\n" : "\n");
     return paint(style, Paint::Bold, text) + "\n" + planText(view.plan, style) + commandText(command);
 }
 

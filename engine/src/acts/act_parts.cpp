@@ -142,12 +142,23 @@ ActStory::ActStory(const Workbench& bench, std::shared_ptr<ObjectStore> run, con
         m_entry.keys.push_back(object.key);
 }
 
-Result<void> ActStory::tell(std::string phase, const std::string& more, TaskContext& task)
+JournalEntry ActStory::entryOf(std::string phase, const std::string& more) const
 {
     JournalEntry entry = m_entry;
     entry.phase = std::move(phase);
     entry.text = more.empty() ? m_text : fmt::format("{}: {}", m_text, more);
-    DS_CHECK(m_beside.append(std::move(entry), task));
+    return entry;
+}
+
+Result<void> ActStory::tell(std::string phase, const std::string& more, TaskContext& task)
+{
+    DS_CHECK(m_beside.append(entryOf(std::move(phase), more), task));
+    return {};
+}
+
+Result<void> ActStory::tellHere(std::string phase, TaskContext& task)
+{
+    DS_CHECK(m_beside.appendHere(entryOf(std::move(phase), {}), task));
     return {};
 }
 

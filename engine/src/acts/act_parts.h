@@ -70,8 +70,12 @@ public:
              std::string text);
     /// Appends an entry: "begun", "done", "failed". `more`: why; may be empty.
     Result<void> tell(std::string phase, const std::string& more, TaskContext& task);
+    /// The same on this machine alone: of what is kept there.
+    Result<void> tellHere(std::string phase, TaskContext& task);
 
 private:
+    JournalEntry entryOf(std::string phase, const std::string& more) const;
+
     Beside m_beside;
     JournalEntry m_entry;
     std::string m_text;

@@ -16,7 +16,9 @@ struct AnnotationScene {
     Annotations known;
     std::string name; ///< of the ref or pin
     const Ref* ref = nullptr; ///< in `known`; null: the name stands nowhere
+    RefMoves moves; ///< of that name
     std::optional<std::int64_t> doneUs; ///< when what is to be done was done; nothing: it was not
+    bool isDoneHere = false; ///< on this machine only
 };
 
 bool isNote(const Annotation& annotation) { return annotation.kind == Annotation::Kind::Note; }
@@ -36,8 +38,10 @@ Result<void> takeNote(AnnotationScene& scene, const Annotation& annotation)
     DS_CHECK(checkNoteText(annotation.text));
     const RefTarget target = targetOf(*scene.version);
     for (const Note& note : scene.known.notes) {
-        if (note.target == target && note.text == annotation.text)
-            scene.doneUs = note.tUs;
+        if (note.target != target || note.text != annotation.text || (scene.doneUs && note.isLocal))
+            continue;
+        scene.doneUs = note.tUs;
+        scene.isDoneHere = note.isLocal;
     }
     return {};
 }
@@ -49,14 +53,17 @@ Result<void> takeWord(AnnotationScene& scene, const Annotation& annotation)
         : annotation.name;
     DS_CHECK(checkRefName(scene.name));
     scene.ref = scene.known.find(wordOf(annotation, scene.name));
+    scene.moves = scene.known.movesOf(refKindOf(annotation), scene.name);
     if (annotation.remove && !scene.ref)
         return fail(
             Error { Code::NotFound,
                     fmt::format("the run has no ref {}{}", wordOf(annotation, scene.name), knownWordsText(scene.known)),
                     scene.run.store->uri(), std::nullopt, "deltascope refs shows the words that it has" });
     if (scene.version && scene.ref && scene.ref->target == targetOf(*scene.version)
-        && scene.ref->why == annotation.text)
+        && scene.ref->why == annotation.text) {
         scene.doneUs = scene.ref->tUs;
+        scene.isDoneHere = scene.ref->isLocal;
+    }
     return {};
 }
 
@@ -99,7 +106,8 @@ ActPlan annotationFacts(const AnnotationScene& scene, const Annotation& annotati
     }
     if (!isNote(annotation)) {
         plan.arguments.emplace_back("name", scene.name);
-        plan.arguments.emplace_back("moves", std::to_string(scene.ref ? scene.ref->number : 0));
+        plan.arguments.emplace_back("moves", std::to_string(scene.moves.inSource));
+        plan.arguments.emplace_back("moves here", std::to_string(scene.moves.here));
         const std::string before =
             scene.ref && scene.ref->target ? fmt::format("step {}", scene.ref->target->step) : "no step";
         plan.effects = { { wordOf(annotation, scene.name),
@@ -122,6 +130,12 @@ Result<bool> isTold(Workbench& bench, const ObjectStore& source, const std::stri
     });
 }
 
+/// Who does not see what was done does not read of it either.
+Result<void> tellDone(ActStory& story, const Annotated& done, TaskContext& task)
+{
+    return done.isLocal ? story.tellHere("done", task) : story.tell("done", {}, task);
+}
+
 } // namespace
 
 Result<AnnotationPlan> planAnnotation(Workbench& bench, std::shared_ptr<ObjectStore> source, const OpenOptions& options,
@@ -140,12 +154,12 @@ Result<Annotated> annotate(Workbench& bench, std::shared_ptr<ObjectStore> source
     const ActPlan plan = annotationFacts(scene, annotation);
     DS_CHECK(expectPlanned(plan, how.planHash, source->uri(),
                            scene.version ? std::optional(scene.version->step()) : std::nullopt));
-    Annotated done { annotationText(scene, annotation), false, scene.doneUs.has_value() };
+    Annotated done { annotationText(scene, annotation), scene.isDoneHere, scene.doneUs.has_value() };
     ActStory story(bench, source, how.by, plan, done.text);
     if (scene.doneUs) {
         DS_TRY(const bool told, isTold(bench, *source, plan.kind, done.text, *scene.doneUs, task));
         if (!told)
-            DS_CHECK(story.tell("done", {}, task));
+            DS_CHECK(tellDone(story, done, task));
         return done;
     }
     Beside beside(source, { how.by, bench.shadowFolder, bench.nowUs });
@@ -155,10 +169,10 @@ Result<Annotated> annotate(Workbench& bench, std::shared_ptr<ObjectStore> source
     } else {
         const std::optional<RefTarget> target = scene.version ? std::optional(targetOf(*scene.version)) : std::nullopt;
         DS_TRY(const Ref moved,
-               beside.moveRef(refKindOf(annotation), scene.name, scene.ref, target, annotation.text, task));
+               beside.moveRef(refKindOf(annotation), scene.name, scene.moves, target, annotation.text, task));
         done.isLocal = moved.isLocal;
     }
-    DS_CHECK(story.tell("done", {}, task));
+    DS_CHECK(tellDone(story, done, task));
     return done;
 }
 

@@ -84,8 +84,7 @@ Result<void> readRefs(const ObjectStore& store, const std::vector<ObjectInfo>& l
         ref->name = names[i];
         ref->number = newest[i].number;
         ref->isLocal = isLocal;
-        if (ref->target || ref->failure)
-            annotations.refs.push_back(std::move(*ref));
+        (ref->target || ref->failure ? annotations.refs : annotations.formerRefs).push_back(std::move(*ref));
     }
     return {};
 }
@@ -138,6 +137,20 @@ Result<void> addEntries(const ObjectStore& store, bool isLocal, std::vector<Jour
     return {};
 }
 
+/// Each in its own order, whatever the clocks of their writers say; an entry that cannot be read has no time.
+std::vector<JournalEntry> inOneRow(std::vector<JournalEntry> source, std::vector<JournalEntry> here)
+{
+    std::vector<JournalEntry> row;
+    auto next = here.begin();
+    for (JournalEntry& entry : source) {
+        for (; next != here.end() && next->tUs < entry.tUs; ++next)
+            row.push_back(std::move(*next));
+        row.push_back(std::move(entry));
+    }
+    row.insert(row.end(), std::make_move_iterator(next), std::make_move_iterator(here.end()));
+    return row;
+}
+
 std::string shadowOf(const std::string& shadowFolder, const ObjectStore& source)
 {
     const std::string uri = source.uri();
@@ -151,6 +164,15 @@ Result<std::unique_ptr<ObjectStore>> existingShadow(const std::string& shadowFol
     if (shadowFolder.empty() || !std::filesystem::exists(shadowOf(shadowFolder, source), failed))
         return std::unique_ptr<ObjectStore>();
     return openLocalStore(shadowOf(shadowFolder, source));
+}
+
+/// What appends an entry to a journal. Both live until it is called.
+std::function<Result<std::uint64_t>(ObjectStore&)> putEntry(const JournalEntry& entry, TaskContext& task)
+{
+    return [&](ObjectStore& store) {
+        return Series(store, std::string(beside::Journal))
+            .append([&](std::uint64_t) { return entryToText(entry); }, task);
+    };
 }
 
 /// Whether the error means that this source is only read, so that what is to be kept goes into the shadow.
@@ -195,8 +217,12 @@ Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector
         Annotations here;
         DS_CHECK(addAnnotations(*local, kept, true, here, task));
         // A name that the source has, too, is the source's: everybody sees that one.
-        std::erase_if(here.refs, [&](const Ref& ref) { return annotations.find(ref.word()) != nullptr; });
-        annotations.refs.insert(annotations.refs.end(), here.refs.begin(), here.refs.end());
+        const auto covered = std::stable_partition(here.refs.begin(), here.refs.end(), [&](const Ref& ref) {
+            return annotations.find(ref.word()) == nullptr;
+        });
+        annotations.formerRefs.insert(annotations.formerRefs.end(), covered, here.refs.end());
+        annotations.formerRefs.insert(annotations.formerRefs.end(), here.formerRefs.begin(), here.formerRefs.end());
+        annotations.refs.insert(annotations.refs.end(), here.refs.begin(), covered);
         annotations.notes.insert(annotations.notes.end(), here.notes.begin(), here.notes.end());
         annotations.problems.insert(annotations.problems.end(), here.problems.begin(), here.problems.end());
     }
@@ -210,34 +236,22 @@ Result<Beside::Written> Beside::write(const Put& put, TaskContext& task)
     DS_CHECK(task.going());
     Result<std::uint64_t> number = put(*m_source);
     if (!number && meansReadOnly(number.error().code))
-        return writeLocal(put, number.error());
+        return writeHere(put, number.error());
     DS_CHECK(number);
     return Written { *number, false };
 }
 
-/// `local`: where the ref stands that is moved: everybody sees one of the source, and a shadow of it would be another
-/// one of the same name.
-Result<Beside::Written> Beside::writeWhere(std::optional<bool> local, const Put& put, TaskContext& task)
-{
-    if (!local)
-        return write(put, task);
-    if (*local)
-        return writeLocal(put, { Code::NotFound, "this machine has no folder for refs", m_source->uri(), {}, {} });
-    DS_TRY(const std::uint64_t number, put(*m_source));
-    return Written { number, false };
-}
-
 /// `why` the source was not written: the error where there is no shadow.
-Result<Beside::Written> Beside::writeLocal(const Put& put, const Error& why)
+Result<Beside::Written> Beside::writeHere(const Put& put, const std::optional<Error>& why)
 {
     DS_TRY(const std::shared_ptr<ObjectStore> local, shadow());
     if (!local)
-        return fail(why);
+        return fail(why.value_or(Error { Code::NotFound, "this machine has no folder for refs", m_source->uri() }));
     DS_TRY(const std::uint64_t number, put(*local));
     return Written { number, true };
 }
 
-Result<Ref> Beside::moveRef(RefKind kind, std::string_view name, const Ref* seen, std::optional<RefTarget> target,
+Result<Ref> Beside::moveRef(RefKind kind, std::string_view name, const RefMoves& seen, std::optional<RefTarget> target,
                             std::string why, TaskContext& task)
 {
     DS_CHECK(checkRefName(name));
@@ -250,14 +264,37 @@ Result<Ref> Beside::moveRef(RefKind kind, std::string_view name, const Ref* seen
     ref.by = m_options.by;
     ref.why = std::move(why);
     ref.tUs = m_options.nowUs();
-    const Put put = [&](ObjectStore& store) {
-        Series series(store, folderOf(kind, name));
-        return series.putBehind(
-            seen ? seen->number : 0, [&](std::uint64_t) { return refToText(ref); }, task);
+    const auto putBehind = [&](const Ref& moved, std::uint64_t number) -> Put {
+        return [&, number](ObjectStore& store) {
+            Series series(store, folderOf(kind, name));
+            return series.putBehind(
+                number, [&](std::uint64_t) { return refToText(moved); }, task);
+        };
     };
-    DS_TRY(const Written done, writeWhere(seen ? std::optional(seen->isLocal) : std::nullopt, put, task));
-    ref.number = done.number;
-    ref.isLocal = done.isLocal;
+    const bool standsHere = seen.stands == RefMoves::Stands::Here;
+    if (standsHere && !ref.target) {
+        DS_TRY(const Written done, writeHere(putBehind(ref, seen.here)));
+        ref.number = done.number;
+        ref.isLocal = true;
+        return ref;
+    }
+    DS_CHECK(task.going());
+    const Result<std::uint64_t> inSource = putBehind(ref, seen.inSource)(*m_source);
+    // Everybody sees a ref of the source, and a shadow of it would be another one of the same name.
+    if (!inSource && (seen.stands == RefMoves::Stands::InSource || !meansReadOnly(inSource.error().code)))
+        return fail(inSource.error());
+    if (!inSource) {
+        DS_TRY(const Written done, writeHere(putBehind(ref, seen.here), inSource.error()));
+        ref.number = done.number;
+        ref.isLocal = true;
+        return ref;
+    }
+    ref.number = *inSource;
+    if (standsHere) {
+        Ref removed = ref;
+        removed.target.reset();
+        DS_CHECK(writeHere(putBehind(removed, seen.here)));
+    }
     return ref;
 }
 
@@ -274,17 +311,28 @@ Result<Note> Beside::addNote(const RefTarget& target, std::string text, TaskCont
     return note;
 }
 
-Result<JournalEntry> Beside::append(JournalEntry entry, TaskContext& task)
+JournalEntry Beside::signedEntry(JournalEntry entry) const
 {
     entry.by = m_options.by;
     entry.tUs = m_options.nowUs();
-    const Put put = [&](ObjectStore& store) {
-        return Series(store, std::string(beside::Journal))
-            .append([&](std::uint64_t) { return entryToText(entry); }, task);
-    };
-    DS_TRY(const Written done, write(put, task));
+    return entry;
+}
+
+Result<JournalEntry> Beside::append(JournalEntry entry, TaskContext& task)
+{
+    entry = signedEntry(std::move(entry));
+    DS_TRY(const Written done, write(putEntry(entry, task), task));
     entry.number = done.number;
     entry.isLocal = done.isLocal;
+    return entry;
+}
+
+Result<JournalEntry> Beside::appendHere(JournalEntry entry, TaskContext& task)
+{
+    entry = signedEntry(std::move(entry));
+    DS_TRY(const Written done, writeHere(putEntry(entry, task)));
+    entry.number = done.number;
+    entry.isLocal = true;
     return entry;
 }
 
@@ -294,9 +342,11 @@ Result<std::vector<JournalEntry>> readJournal(const ObjectStore& source, const s
     std::vector<JournalEntry> entries;
     DS_CHECK(addEntries(source, false, entries, task));
     DS_TRY(const std::unique_ptr<ObjectStore> local, existingShadow(shadowFolder, source));
-    if (local)
-        DS_CHECK(addEntries(*local, true, entries, task));
-    return entries;
+    if (!local)
+        return entries;
+    std::vector<JournalEntry> here;
+    DS_CHECK(addEntries(*local, true, here, task));
+    return inOneRow(std::move(entries), std::move(here));
 }
 
 } // namespace deltascope

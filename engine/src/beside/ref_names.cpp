@@ -36,4 +36,19 @@ const Ref* Annotations::find(std::string_view word) const noexcept
     return found == refs.end() ? nullptr : &*found;
 }
 
+RefMoves Annotations::movesOf(RefKind kind, std::string_view name) const noexcept
+{
+    RefMoves moves;
+    for (const std::vector<Ref>* list : { &refs, &formerRefs }) {
+        for (const Ref& ref : *list) {
+            if (ref.kind != kind || ref.name != name)
+                continue;
+            (ref.isLocal ? moves.here : moves.inSource) = ref.number;
+            if (list == &refs)
+                moves.stands = ref.isLocal ? RefMoves::Stands::Here : RefMoves::Stands::InSource;
+        }
+    }
+    return moves;
+}
+
 } // namespace deltascope

@@ -9,13 +9,14 @@ namespace deltascope {
 
 namespace {
 
-/// Empty where the version cannot be rebuilt from bytes that the records do not contradict.
+/// Empty where the version cannot be rebuilt, on a chain without gaps and from bytes that the records do not contradict:
+/// a state that lacks a step differs from one that restores what the step changed, and neither publisher is wrong.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     if (!version.summary->root.empty())
         return version.summary->root;
-    const Result<Plan> plan = planFor(run, version, PlanOptions { true, StateChoice::Served, {} });
-    if (!plan)
+    const Result<Plan> plan = planFor(run, version, PlanOptions { false, StateChoice::Served, {} });
+    if (!plan || plan->acrossGap)
         return std::string();
     const Result<PathPtr> path = openForFacts(bench, run, *plan, task);
     Result<CheckpointRoot> root =

@@ -71,13 +71,23 @@ struct JournalEntry {
     bool operator==(const JournalEntry&) const = default;
 };
 
+/// How often a name was moved, and where it stands: what a caller knows who moves it.
+struct RefMoves {
+    enum class Stands : std::uint8_t { Nowhere, InSource, Here };
+    std::uint64_t inSource = 0; ///< number of its newest move beside the run, of its removal too; 0: there is none
+    std::uint64_t here = 0; ///< the same on this machine
+    Stands stands = Stands::Nowhere;
+};
+
 /// All that people have said of the versions of a run.
 struct Annotations {
     std::vector<Ref> refs; ///< and pins, by kind and name; without removed ones
+    std::vector<Ref> formerRefs; ///< removed, or kept on this machine under a name that the source has, too
     std::vector<Note> notes; ///< in the order of their numbers
     std::vector<Error> problems; ///< objects that are not what they should be
 
     const Ref* find(std::string_view word) const noexcept; ///< by Ref::word(); null: there is none
+    RefMoves movesOf(RefKind kind, std::string_view name) const noexcept;
 };
 
 /// Whether a ref or pin may have the name: 1 to 64 of letters, digits, '.', '_' and '-', not only digits, no dot in
@@ -91,7 +101,7 @@ Result<void> checkNoteText(std::string_view text);
 /// Errors: those of the stores.
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
                                     const std::string& shadowFolder, TaskContext& task);
-/// Oldest first, those of the source in front of those of this machine. An entry that cannot be read has the phase
+/// In the order of their numbers; those of this machine stand between those of the source by their time. An entry that cannot be read has the phase
 /// "unreadable". Errors: those of the stores.
 Result<std::vector<JournalEntry>> readJournal(const ObjectStore& source, const std::string& shadowFolder,
                                               TaskContext& task);
@@ -107,15 +117,17 @@ public:
     };
     Beside(std::shared_ptr<ObjectStore> source, Options options);
 
-    /// Moves, makes, or (`target` is nothing) removes a ref. `seen`: where it stood when the caller decided; null: the
-    /// caller knows of none. Errors: Exists (it was moved since, or another writer moved it at the same time: nothing
-    /// has changed), Usage (see checkRefName), those of the store.
-    Result<Ref> moveRef(RefKind kind, std::string_view name, const Ref* seen, std::optional<RefTarget> target,
+    /// Moves, makes, or (`target` is nothing) removes a ref. `seen`: what the caller knew of it when he decided. One that
+    /// is kept on this machine moves into the source as soon as that can be written. Errors: Exists (it was moved since,
+    /// or another writer moved it at the same time: nothing has changed), Usage (see checkRefName), those of the store.
+    Result<Ref> moveRef(RefKind kind, std::string_view name, const RefMoves& seen, std::optional<RefTarget> target,
                         std::string why, TaskContext& task);
     /// Errors: Usage (see checkNoteText), those of the store.
     Result<Note> addNote(const RefTarget& target, std::string text, TaskContext& task);
     /// `entry`: number, by and time are filled in. Errors: those of the store.
     Result<JournalEntry> append(JournalEntry entry, TaskContext& task);
+    /// Of what is kept on this machine: nobody else is told of it.
+    Result<JournalEntry> appendHere(JournalEntry entry, TaskContext& task);
 
 private:
     using Put = std::function<Result<std::uint64_t>(ObjectStore& store)>;
@@ -124,8 +136,8 @@ private:
         bool isLocal = false;
     };
     Result<Written> write(const Put& put, TaskContext& task);
-    Result<Written> writeWhere(std::optional<bool> local, const Put& put, TaskContext& task);
-    Result<Written> writeLocal(const Put& put, const Error& why);
+    Result<Written> writeHere(const Put& put, const std::optional<Error>& why = {});
+    JournalEntry signedEntry(JournalEntry entry) const;
     Result<std::shared_ptr<ObjectStore>> shadow() const; ///< null: there is no folder for it
 
     std::shared_ptr<ObjectStore> m_source;
