@@ -10,15 +10,6 @@ using namespace layout_test;
 /// What the versions of a run record of their states.
 enum class Roots : std::uint8_t { All, RollBack, None };
 
-std::string rootOf(const Words16& state)
-{
-    LeafHasher leaves(LeafHasher::Strength::Fast);
-    leaves.update(std::as_bytes(std::span(state)));
-    leaves.finish();
-    const TensorInfo info { "w", Dtype::BF16, { Training::Elements } };
-    return toHex(checkpointRoot({ tensorNode(info, leaves.fast(), {}) }, false).fast);
-}
-
 Change between(const Words16& from, const Words16& to)
 {
     Change change;

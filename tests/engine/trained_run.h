@@ -60,6 +60,16 @@ private:
     std::mt19937 m_random;
 };
 
+/// The fast root of a state of a training.
+inline std::string rootOf(const Words16& state)
+{
+    LeafHasher leaves(LeafHasher::Strength::Fast);
+    leaves.update(std::as_bytes(std::span(state)));
+    leaves.finish();
+    const TensorInfo info { "w", Dtype::BF16, { Training::Elements } };
+    return toHex(checkpointRoot({ tensorNode(info, leaves.fast(), {}) }, false).fast);
+}
+
 /// A run of TRL in memory; each object is written a minute after the one with the number before it.
 class Bucket {
 public:

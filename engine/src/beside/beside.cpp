@@ -246,7 +246,8 @@ Result<Beside::Written> Beside::writeHere(const Put& put, const std::optional<Er
 {
     DS_TRY(const std::shared_ptr<ObjectStore> local, shadow());
     if (!local)
-        return fail(why.value_or(Error { Code::NotFound, "this machine has no folder for refs", m_source->uri() }));
+        return fail(
+            why.value_or(Error { Code::NotFound, "this machine has no folder for refs", m_source->uri(), {}, {} }));
     DS_TRY(const std::uint64_t number, put(*local));
     return Written { number, true };
 }

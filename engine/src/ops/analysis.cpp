@@ -205,6 +205,28 @@ void cutBehindRewritten(const Run& run, Plan& plan)
     plan.links.resize(std::min(stands, plan.links.size()));
 }
 
+/// Whether an object changed while it was read, or a read of it gave other bytes than are stored.
+bool isReplaced(const Error& error) { return error.code == Code::Rewritten && !saysUnlikeRecord(error); }
+
+/// Whether a state that was replayed is another one than its publisher recorded.
+bool failsAnyRecord(const PathState& chain, const ReplayAudit& audit)
+{
+    for (std::size_t link = 0; link < chain.links().size(); ++link) {
+        if (failsItsRecord(audit.factsOf(link, VersionKind::Anchor, 0)))
+            return true;
+    }
+    return false;
+}
+
+/// That what was read of a path which leads to other states than are recorded is what is stored there. Errors:
+/// Rewritten, Digest.
+Result<void> expectAsStored(const PathState& path, TaskContext& task)
+{
+    const Error found { Code::Digest, {}, {}, {}, {} };
+    Error reason = path.reasonOf(found, task);
+    return reason == found ? Result<void>() : deltascope::fail(std::move(reason));
+}
+
 /// How much was learned of a stretch.
 enum class Learned : std::uint8_t {
     All,
@@ -234,6 +256,7 @@ Result<Learned> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, Heal
     book.held = heldBy(run, stretch);
     const std::optional<VersionFacts>& ofFirst = run.versions[stretch.plan.links.front().version].facts;
     book.judgesFirst = stretch.beginsAnew && (judgesFirst || !(ofFirst && ofFirst->replayed));
+    bool isSecondTry = false;
     while (!stretch.judged(run).empty()) {
         Result<PathPtr> path = openForFacts(bench, run, stretch.plan, task);
         Result<void> outcome;
@@ -246,8 +269,13 @@ Result<Learned> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, Heal
             outcome = fail(std::move(path.error()));
         }
         std::vector<PlanLink>& links = stretch.plan.links;
-        if (outcome) {
+        if (outcome)
             audit->finishStates();
+        if (outcome && failsAnyRecord(**path, *audit))
+            outcome = expectAsStored(**path, task);
+        if (!outcome && path && isReplaced(outcome.error()) && !std::exchange(isSecondTry, true))
+            continue; // what was kept of other bytes is dropped by now
+        if (outcome) {
             if (const auto failed = failsOnRewritten(**path, *audit, links.size(), std::nullopt)) {
                 links.resize(*failed);
                 learned = Learned::Part;
@@ -260,9 +288,8 @@ Result<Learned> analyzeStretch(Workbench& bench, Run& run, Stretch stretch, Heal
         const Error& error = outcome.error();
         const std::size_t at = linkOf(run, links, error);
         const bool isOfBase = at == links.size() && stretch.plan.fromExternalBase && !error.step;
-        const bool isReplaced = error.code == Code::Rewritten && !saysUnlikeRecord(error);
-        if (isReplaced || (isOfBase && saysDamage(error))) {
-            if (!isReplaced) // the next look lists a replaced object again
+        if (isReplaced(error) || (isOfBase && saysDamage(error))) {
+            if (!isReplaced(error)) // the next look lists a replaced object again
                 noteDamagedBase(run, error);
             if (options.onSkipped)
                 options.onSkipped(error);

@@ -64,6 +64,11 @@ Result<VersionIndex> readIndex(const ObjectStore& store, const Layout& layout, c
                                TaskContext& task)
 {
     Result<VersionIndex> index = layout.index(store, version, task);
+    if (!index && !concernsTheStore(index.error().code) && store.traits().keepsReads) {
+        for (const ObjectInfo& object : version.objects) // one wrong answer of a network is not kept as damage
+            store.forget(object);
+        index = layout.index(store, version, task);
+    }
     if (const ObjectInfo* const odd = oddObjectNeeded(version, index))
         return fail(noFileError(*odd));
     return index;

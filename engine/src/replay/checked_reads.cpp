@@ -66,6 +66,12 @@ Error mirrorNotice(const std::string& address, std::size_t objects, std::size_t 
                    {} };
 }
 
+/// Whether bytes that were read are not those that they should be.
+bool speaksOfBytes(const Result<void>& outcome)
+{
+    return !outcome && (outcome.error().code == Code::Digest || outcome.error().code == Code::Rewritten);
+}
+
 struct WholeDigest {
     std::string xxh3;
     std::vector<Digest128> leaves;
@@ -101,16 +107,37 @@ Result<void> CheckedStore::read(const ObjectRef& object, std::uint64_t offset, M
     const auto reads = m_reads.find(object.key);
     if (reads == m_reads.end())
         return below().read(object, offset, out, task);
-    const ObjectInfo& listed = reads->second->object();
+    Result<void> outcome = readAndNote(*reads->second, offset, out, task);
+    if (speaksOfBytes(outcome) && forgets(*reads->second))
+        outcome = readAndNote(*reads->second, offset, out, task);
+    return blame(std::move(outcome), *reads->second, task);
+}
+
+Result<void> CheckedStore::readAndNote(ObjectReads& reads, std::uint64_t offset, MutableByteSpan out,
+                                       TaskContext& task) const
+{
+    const ObjectInfo& listed = reads.object();
     DS_CHECK(m_replaced == Replaced::Followed ? readAsListed(below(), listed, offset, out, task)
                                               : below().read(listed, offset, out, task));
-    return blame(reads->second->note(offset, out), *reads->second, task);
+    return reads.note(offset, out);
+}
+
+/// Whether the store may give other bytes now than before: one wrong answer of a network is not kept as damage.
+bool CheckedStore::forgets(const ObjectReads& reads) const
+{
+    if (!below().traits().keepsReads)
+        return false;
+    below().forget(reads.object());
+    return true;
 }
 
 Result<void> CheckedStore::compareLeaf(ObjectReads& reads, std::size_t leaf, bool fromStore, MutableByteSpan buffer,
                                        TaskContext& task) const
 {
-    return blame(reads.compareLeaf(leaf, below(), fromStore, buffer, task), reads, task);
+    Result<void> outcome = reads.compareLeaf(leaf, below(), fromStore, buffer, task);
+    if (speaksOfBytes(outcome) && forgets(reads) && !fromStore)
+        outcome = reads.compareLeaf(leaf, below(), fromStore, buffer, task);
+    return blame(std::move(outcome), reads, task);
 }
 
 /// Other bytes under the identity of the listing speak against the storage only if the identity is still that one.
@@ -118,7 +145,7 @@ Result<void> CheckedStore::blame(Result<void> outcome, const ObjectReads& reads,
 {
     if (outcome && reads.rewritten()) // and accepted
         recordDifference(reads, task);
-    if (outcome || (outcome.error().code != Code::Digest && outcome.error().code != Code::Rewritten))
+    if (!speaksOfBytes(outcome))
         return outcome;
     Error error = outcome.error();
     if (error.code == Code::Rewritten)
@@ -389,8 +416,26 @@ Error CheckedReads::reasonOf(Error error, TaskContext& task)
     if (concernsTheAct(error.code))
         return error;
     const Result<void> sound = expectSound(false, task);
-    const bool explains = !sound && (sound.error().code == Code::Digest || sound.error().code == Code::Rewritten);
-    return explains ? sound.error() : error;
+    if (speaksOfBytes(sound))
+        return sound.error();
+    const Result<void> again = compareWithStores(task);
+    return speaksOfBytes(again) ? again.error() : error;
+}
+
+/// Reads again what a store that keeps its reads gave: a network, or the disk of the cache, may have given other bytes
+/// than are stored.
+Result<void> CheckedReads::compareWithStores(TaskContext& task)
+{
+    std::vector<std::pair<CheckedStore*, ObjectReads*>> read;
+    for (CheckedStore* store : { m_source.get(), m_base.get() }) {
+        if (!store || !store->traits().keepsReads)
+            continue;
+        for (const auto& [key, reads] : store->reads()) {
+            if (reads->anyRead())
+                read.emplace_back(store, reads.get());
+        }
+    }
+    return compare(read, ObjectReads::Which::Read, task);
 }
 
 void CheckedReads::noteGone(const ObjectReads& reads)

@@ -45,6 +45,8 @@ public:
                              TaskContext& task) const;
 
 private:
+    Result<void> readAndNote(ObjectReads& reads, std::uint64_t offset, MutableByteSpan out, TaskContext& task) const;
+    bool forgets(const ObjectReads& reads) const;
     Result<void> blame(Result<void> outcome, const ObjectReads& reads, TaskContext& task) const;
     bool isAsListed(const ObjectReads& reads, TaskContext& task) const;
     void recordDifference(const ObjectReads& reads, TaskContext& task) const;
@@ -84,7 +86,9 @@ public:
     Result<void> expectSound(bool whole, TaskContext& task);
     /// Reads all of each object that is on record under another identity, and compares it. Errors: as above.
     Result<void> expectKnown(TaskContext& task);
-    /// `error`, or Rewritten where bytes that differ from the record caused it.
+    /// `error`, or Digest or Rewritten where bytes caused it that differ from the record, or from what the store holds.
+    /// Reads again, on a store that keeps reads, all that was read: what is kept of other bytes is dropped, so that the
+    /// same operation may go well now.
     Error reasonOf(Error error, TaskContext& task);
 
     /// Objects that were rewritten and accepted: keys, and addresses of those outside of the source.
@@ -104,6 +108,7 @@ private:
                                       const std::string& where, std::optional<std::int64_t> step, TaskContext& task);
     Result<void> compare(const std::vector<std::pair<CheckedStore*, ObjectReads*>>& objects, ObjectReads::Which which,
                          TaskContext& task);
+    Result<void> compareWithStores(TaskContext& task);
     Result<bool> looksTheSame(CheckedStore& store, const ObjectReads& reads, TaskContext& task) const;
     void noteGone(const ObjectReads& reads);
 

@@ -94,7 +94,6 @@ Result<void> ObjectReads::take(Leaf& leaf, std::size_t number, const Digest128& 
 {
     if (leaf.whole && *leaf.whole != whole)
         return changed();
-    leaf.whole = whole;
     const std::uint64_t first = number * LeafBytes;
     const std::uint64_t last = first + bytesOf(number) - 1;
     if (!isExpected(m_expected.sameIdentity, number, whole))
@@ -105,11 +104,12 @@ Result<void> ObjectReads::take(Leaf& leaf, std::size_t number, const Digest128& 
                             m_where, m_step,
                             "fetch the object again from where it was published; verify names every object that is "
                             "damaged" });
-    if (isExpected(m_expected.trusted, number, whole))
+    const bool isTrusted = isExpected(m_expected.trusted, number, whole);
+    m_rewritten = m_rewritten || !isTrusted;
+    if (isTrusted || m_expected.acceptRewritten) {
+        leaf.whole = whole;
         return {};
-    m_rewritten = true;
-    if (m_expected.acceptRewritten)
-        return {};
+    }
     if (m_expected.ofMirror)
         return fail(Error { Code::Rewritten, std::string(UnlikeRecord), m_where, m_step,
                             "fetch the object again from where it was published" });

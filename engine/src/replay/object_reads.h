@@ -61,7 +61,7 @@ public:
     std::optional<std::int64_t> step() const noexcept { return m_step; }
 
     /// Takes what a read gave. Errors: Digest, Rewritten (bytes are not those on record, or not those of an earlier
-    /// read).
+    /// read); a leaf that was refused counts as not read.
     Result<void> note(std::uint64_t offset, ByteSpan bytes);
 
     enum class Which : std::uint8_t {

@@ -42,6 +42,8 @@ ReadsAhead ReadOnlyStore::readAhead(ComingReads reads, TaskContext& task) const
 
 ReadProof ReadOnlyStore::proofOf(const ObjectRef& object) const { return m_below->proofOf(object); }
 
+void ReadOnlyStore::forget(const ObjectRef& object) const { m_below->forget(object); }
+
 Result<bool> ReadOnlyStore::hasEmptyFolder(std::string_view key, TaskContext& task) const
 {
     return m_below->hasEmptyFolder(key, task);

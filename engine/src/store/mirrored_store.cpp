@@ -121,6 +121,14 @@ ReadProof MirroredStore::proofOf(const ObjectRef& object) const
     return mirror ? mirror->store->proofOf(inside(*mirror, object)) : below().proofOf(object);
 }
 
+void MirroredStore::forget(const ObjectRef& object) const
+{
+    if (const Mirror* mirror = mirrorOf(object.key))
+        mirror->store->forget(inside(*mirror, object));
+    else
+        below().forget(object);
+}
+
 Result<bool> MirroredStore::hasEmptyFolder(std::string_view key, TaskContext& task) const
 {
     const Mirror* mirror = mirrorOf(key);

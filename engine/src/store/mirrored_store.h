@@ -26,6 +26,7 @@ public:
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
     ReadsAhead readAhead(ComingReads reads, TaskContext& task) const override;
     ReadProof proofOf(const ObjectRef& object) const override;
+    void forget(const ObjectRef& object) const override;
     Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const override;
     Result<bool> leadsOutside(std::string_view key, TaskContext& task) const override;
     /// Errors: also Internal (into a mirror).

@@ -83,6 +83,8 @@ Result<std::string> ObjectStore::revision(TaskContext&) const { return std::stri
 
 ReadProof ObjectStore::proofOf(const ObjectRef&) const { return ReadProof::None; }
 
+void ObjectStore::forget(const ObjectRef&) const { } // nothing is kept
+
 Result<bool> ObjectStore::hasEmptyFolder(std::string_view, TaskContext&) const { return false; }
 
 Result<bool> ObjectStore::leadsOutside(std::string_view, TaskContext&) const { return false; }

@@ -177,6 +177,9 @@ public:
     /// What this store's reads of the identity have shown by now. A read that shows that bytes are wrong is
     /// Code::Digest, and what was shown before it is forgotten, so that they can be read again.
     virtual ReadProof proofOf(const ObjectRef& object) const;
+    /// Drops what the store keeps of its reads of the object, since something speaks against their bytes: the next read
+    /// is asked of whoever holds them.
+    virtual void forget(const ObjectRef& object) const;
     /// Whether a folder of this name exists and nothing is in it. Always false in stores that have no folders.
     virtual Result<bool> hasEmptyFolder(std::string_view key, TaskContext& task) const;
     /// Whether the key is a link to a file that is not part of this store. The blobs of a repository in the cache of

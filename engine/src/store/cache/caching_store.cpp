@@ -96,6 +96,16 @@ ReadsAhead CachingStore::readAhead(ComingReads reads, TaskContext& task) const
     return ahead;
 }
 
+void CachingStore::forget(const ObjectRef& object) const
+{
+    if (!object.sizeBytes)
+        return;
+    const std::string name = nameOf(object);
+    m_memory->forget(name);
+    if (m_disk)
+        m_disk->forget(name, *object.sizeBytes);
+}
+
 /// Two objects have one name only if their bytes are the same: no key and no address holds a NUL.
 std::string CachingStore::nameOf(const ObjectRef& object) const
 {

@@ -30,7 +30,7 @@ struct CacheCounters {
 /// they can, and many small ones become few large ones: see planFetch() for what is fetched. Reads that name none,
 /// those that do not lie inside the object, and those above 64 MiB go to the inner store as they are, and so does all
 /// but reading. Of an object that was put or removed through this store, older identities are asked of the inner store.
-/// Where a read shows that the bytes of an object are wrong, all that is kept of it is dropped.
+/// Where a read, or who has used its bytes, shows that those of an object are wrong, all that is kept of it is dropped.
 /// The content hash of an object, where there is one, stands for its key and identity, but only within this store: what
 /// another one says of its bytes is not believed here.
 class CachingStore final : public ForwardingStore {
@@ -46,6 +46,7 @@ public:
     std::vector<Result<void>> readMany(const std::vector<RangeRead>& reads, TaskContext& task) const override;
     /// Within half of the memory (BlockMemory::askAhead), by a few threads.
     ReadsAhead readAhead(ComingReads reads, TaskContext& task) const override;
+    void forget(const ObjectRef& object) const override;
     Result<ObjectInfo> put(std::string_view key, const Payload& bytes, PutMode mode, TaskContext& task) override;
     /// What is removed is not read from the cache any more.
     std::vector<Result<void>> remove(const std::vector<ObjectRef>& objects, TaskContext& task) override;

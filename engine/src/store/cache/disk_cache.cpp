@@ -150,6 +150,16 @@ void DiskCache::discard(std::string_view object)
     m_jobs.add(0, [this, object = std::string(object)] { removeAll(takeUnsettled(object)); });
 }
 
+void DiskCache::forget(std::string_view object, std::uint64_t objectBytes)
+{
+    if (!m_leaves || object.size() > MostLeafNameBytes)
+        return;
+    discard(object);
+    finish();
+    for (std::uint64_t leaf = 0; leaf < leavesOfSize(objectBytes); ++leaf)
+        ::unlinkat(m_leaves.get(), leafFilePath(object, leaf).c_str(), 0);
+}
+
 void DiskCache::keepNow(const std::string& object, const LeafRange& leaves, ByteSpan bytes)
 {
     const std::uint64_t taken = takenBytes(leafFileBytes(object, bytes.size()));

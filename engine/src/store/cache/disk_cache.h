@@ -53,6 +53,9 @@ public:
     void settle(std::string_view object);
     /// What was kept of an object and not settled is not its bytes.
     void discard(std::string_view object);
+
+    /// Removes all that is kept of an object of this size, settled or not, before it returns.
+    void forget(std::string_view object, std::uint64_t objectBytes);
     /// Waits until what the three were asked for is done.
     void finish() { m_jobs.finish(); }
 
