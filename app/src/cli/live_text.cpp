@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace deltascope::cli {
 
@@ -38,12 +39,15 @@ typename std::vector<T>::const_iterator newIn(const std::vector<T>& kept, std::u
 
 void RunPrinter::show(const app::RunView& run)
 {
+    showContact(run);
     showSteps(run);
     for (const app::ProblemView& problem : run.problems) {
         if (m_problems.emplace(problem.code, problem.step.value_or(-1), problem.where).second)
             writeErr(problemText(problem, m_style));
     }
     for (const app::ProblemView& event : run.events) {
+        if (run.lost && event.text == run.lost->text)
+            continue;
         if (m_problems.emplace(event.code, event.step.value_or(-1), event.text).second && m_begun)
             writeErr(problemText(event, m_style));
     }
@@ -58,6 +62,15 @@ void RunPrinter::show(const app::RunView& run)
     if (!m_begun && !m_style.quiet)
         writeErr(fmt::format("watching {} ({}); stop with Ctrl+C\n", safe(run.source), run.layout));
     m_begun = true;
+}
+
+void RunPrinter::showContact(const app::RunView& run)
+{
+    const bool isLost = run.lost.has_value();
+    if (std::exchange(m_isLost, isLost) == isLost)
+        return;
+    writeErr(isLost ? problemText(*run.lost, m_style)
+                    : paint(m_style, Paint::Good, fmt::format(" ▸  {} can be read again", safe(run.source))) + "\n");
 }
 
 void RunPrinter::showSteps(const app::RunView& run)

@@ -25,12 +25,14 @@ public:
     void show(const app::RunView& run);
 
 private:
+    void showContact(const app::RunView& run);
     void showSteps(const app::RunView& run);
     void showReplicas(const app::RunView& run);
 
     Style m_style;
     bool m_json;
     bool m_begun = false;
+    bool m_isLost = false; ///< the source could not be looked at lately
     std::map<std::pair<int, std::int64_t>, std::string> m_steps; ///< epoch and step: what was said of it
     std::set<std::tuple<std::string, std::int64_t, std::string>>
         m_problems; ///< code, step, object: texts grow with the run

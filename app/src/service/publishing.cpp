@@ -66,6 +66,7 @@ std::string originOf(const VersionRequest& request)
 StepView stepOf(const Run& run, const PublishedVersion& version)
 {
     StepView view;
+    view.kind = version.anchor ? "anchor" : "delta";
     if (const Version* step = run.find(version.step))
         view = makeStepView(run, *step, Planner(run));
     view.step = version.step;
@@ -138,6 +139,12 @@ void addStep(PublishView& view, const Run& run, const PublishedVersion& version)
     keepNewest(view.steps);
     if (!version.anchorReason.empty() && version.step > 1)
         addNotice(view, anchorNotice(version.step, version.anchorReason));
+}
+
+/// The publication itself has succeeded.
+std::string notLookedAt(const Error& error)
+{
+    return fmt::format("published, and the run could not be looked at behind that: {}", error.text);
 }
 
 /// A step that is to be published, before its states are read.
@@ -228,12 +235,11 @@ Result<PublishView> publishOnce(Workbench& bench, const PublishRequest& request,
         addNotice(view, fmt::format("{}: {}", notice.where, notice.text));
     const bool nothing = std::all_of(versions.begin(), versions.end(),
                                      [](const PublishedVersion& version) { return version.objects.empty(); });
-    Run run;
-    if (!nothing) {
-        DS_TRY(run, openRun(bench, publication.into, publication.base, task));
-    }
+    const Result<Run> run = nothing ? Run() : openRun(bench, publication.into, publication.base, task);
     for (const PublishedVersion& version : versions)
-        addStep(view, run, version);
+        addStep(view, run ? *run : Run(), version);
+    if (!run)
+        addNotice(view, notLookedAt(run.error()));
     view.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     return view;
 }
@@ -264,8 +270,10 @@ Result<PublishView> publishFolder(Workbench& bench, const PublishRequest& reques
     options.acceptRewritten = request.acceptRewritten;
     options.once = request.once;
     options.onVersion = [&](const PublishedVersion& version) {
-        if (const Result<Run> run = openRun(bench, into, base, task))
-            addStep(view, *run, version);
+        const Result<Run> run = openRun(bench, into, base, task);
+        addStep(view, run ? *run : Run(), version);
+        if (!run)
+            addNotice(view, notLookedAt(run.error()));
         onChange(view);
     };
     options.onSkipped = [&](const std::vector<std::string>& names, const std::string& why) {

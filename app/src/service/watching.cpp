@@ -18,6 +18,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using IndexRange = std::pair<std::size_t, std::size_t>;
 
+/// Whether a source that was seen once may be seen again, whatever keeps it away now.
+bool mayPass(Code code)
+{
+    return code == Code::Transient || code == Code::Auth || code == Code::NotFound || code == Code::Io;
+}
+
 bool needsReplay(const Version& version) { return !version.facts && !version.failure && !version.beingWritten; }
 
 /// Stretches from one anchor to the next that hold something unknown, the newest first.
@@ -64,7 +70,12 @@ public:
         }
         for (;;) {
             DS_TRY(const bool moreLogged, m_logs.read(task));
-            DS_CHECK(look(task));
+            if (Result<void> looked = look(task); !looked) {
+                if (!m_last || !mayPass(looked.error().code))
+                    return looked;
+                m_listing.suspect();
+                tellLost(looked.error());
+            }
             const auto pause = moreLogged ? std::chrono::milliseconds(0) : m_periods.poll;
             DS_TRY(m_changed, waitForChange(pause, task));
         }

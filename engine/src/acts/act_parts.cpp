@@ -120,6 +120,26 @@ Result<void> expectOwnRoot(Workbench& bench, Run& run, const Version& written, T
                         run.store->uri(), written.step(), "verify says what is wrong with it; publish behind it" });
 }
 
+Result<void> behindPublication(Result<void> looked, const PublishedVersion& version)
+{
+    if (looked || !mayStand(looked.error()))
+        return looked;
+    Error error = std::move(looked.error());
+    error.text = fmt::format("step {} is published, and could not be read back: {}", version.step, error.text);
+    if (!version.objects.empty())
+        error.where = version.objects.back().key;
+    error.step = version.step;
+    error.action = "Repeat the command when the source can be reached: it looks at what stands there, and publishes "
+                   "nothing twice.";
+    return fail(std::move(error));
+}
+
+bool mayStand(const Error& error)
+{
+    return error.code == Code::Transient || error.code == Code::Auth || error.code == Code::Io
+        || error.code == Code::Canceled;
+}
+
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,
                                         const std::string& key)
 {

@@ -4,6 +4,7 @@
 #include "deltascope/engine/beside.h"
 #include "deltascope/engine/operations.h"
 #include "deltascope/engine/plan.h"
+#include "deltascope/engine/publish.h"
 
 #include <map>
 #include <memory>
@@ -57,6 +58,12 @@ Result<void> expectReplays(Workbench& bench, Run& run, const Version& version, T
 /// That the state behind a version that was just published has the root that was recorded with it, which is that of the
 /// state that was meant; what is doubtful in front of it says nothing against that. Errors: Digest.
 Result<void> expectOwnRoot(Workbench& bench, Run& run, const Version& written, TaskContext& task);
+
+/// What came of looking at what an act has published. Errors: those of `looked`; where the source could not be reached,
+/// the error says that the step is published all the same.
+Result<void> behindPublication(Result<void> looked, const PublishedVersion& version);
+/// Whether an error of behindPublication() leaves open what stands there, so that the act has not failed.
+bool mayStand(const Error& error);
 
 /// The newest entry of an act that wrote below this key, or that object.
 std::optional<JournalEntry> newestEntry(const std::vector<JournalEntry>& journal, std::string_view act,

@@ -148,15 +148,14 @@ Result<Branched> branch(Workbench& bench, std::shared_ptr<ObjectStore> source, c
         return fail(Code::Exists, "something was published there since the plan was made", target.into->uri());
     DS_CHECK(story.tell("begun", {}, task));
     const auto publish = [&](const PathState& state) { return publisher.publish(nullptr, state, {}, task); };
-    const auto act = [&]() -> Result<PublishedVersion> {
-        DS_TRY(PublishedVersion published, withBranchState(bench, scene, publish, task));
-        DS_CHECK(expectBranchReadsBack(bench, target.into, task));
-        return published;
-    };
-    const Result<PublishedVersion> published = act();
-    if (!published) {
-        static_cast<void>(story.tell("failed", published.error().text, task));
-        return fail(published.error());
+    const Result<PublishedVersion> published = withBranchState(bench, scene, publish, task);
+    const Result<void> outcome = published
+        ? behindPublication(expectBranchReadsBack(bench, target.into, task), *published)
+        : fail(published.error());
+    if (!outcome) {
+        if (!published || !mayStand(outcome.error())) // else the next try ends the story
+            static_cast<void>(story.tell("failed", outcome.error().text, task));
+        return fail(outcome.error());
     }
     DS_CHECK(story.tell("done", {}, task));
     for (const ObjectInfo& object : published->objects)

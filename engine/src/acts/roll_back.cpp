@@ -350,16 +350,16 @@ Result<RolledBack> rollBack(Workbench& bench, std::shared_ptr<ObjectStore> sourc
     const auto publish = [&](const PathState& from, const PathState& to) {
         return publisher.publish(&from, to, publisher.headOrigin(), task);
     };
-    const auto act = [&]() -> Result<PublishedVersion> {
-        DS_TRY(PublishedVersion version, withStates(bench, scene, publish, task));
-        DS_CHECK(expectSoleWriter(source, bench, base, version, task));
-        DS_CHECK(expectReadsBack(bench, source, base, version.step, task));
-        return version;
+    const Result<PublishedVersion> version = withStates(bench, scene, publish, task);
+    const auto look = [&]() -> Result<void> {
+        DS_CHECK(expectSoleWriter(source, bench, base, *version, task));
+        return expectReadsBack(bench, source, base, version->step, task);
     };
-    const Result<PublishedVersion> version = act();
-    if (!version) {
-        static_cast<void>(story.tell("failed", version.error().text, task));
-        return fail(version.error());
+    const Result<void> outcome = version ? behindPublication(look(), *version) : fail(version.error());
+    if (!outcome) {
+        if (!version || !mayStand(outcome.error())) // else the next try ends the story
+            static_cast<void>(story.tell("failed", outcome.error().text, task));
+        return fail(outcome.error());
     }
     DS_CHECK(story.tell("done", {}, task));
     RolledBack done { scene.head->step(), scene.target->step(), version->step, version->changedElements, {}, false };

@@ -88,7 +88,7 @@ public:
                     DS_CHECK(changes->wait(std::chrono::milliseconds(200), task));
                 continue;
             }
-            DS_CHECK(m_publisher.keepAlive(task));
+            DS_CHECK(keepAlive(task));
             const bool waits = !look.unready.empty() || m_unread.waits() || m_rewritten.waits();
             if (m_options.once && !waits)
                 return outcome();
@@ -100,11 +100,24 @@ public:
 private:
     using Unready = CheckpointQueue::Unready;
 
+    /// Whether somebody who waits for checkpoints waits for a store, too.
+    bool isWaitedFor(const Error& error) const { return error.code == Code::Transient && !m_options.once; }
+
+    /// Nothing is published meanwhile, and who publishes next finds out whether the lease is still ours.
+    Result<void> keepAlive(TaskContext& task)
+    {
+        Result<void> kept = m_publisher.keepAlive(task);
+        const bool wasCutOff = std::exchange(m_isCutOff, !kept && isWaitedFor(kept.error()));
+        if (m_isCutOff && !wasCutOff && m_options.onWaiting)
+            m_options.onWaiting(fmt::format("waiting for the run: {}", kept.error().text));
+        return m_isCutOff ? Result<void>() : kept;
+    }
+
     /// A folder is empty for a moment where its trainer keeps only the newest checkpoint, and for longer while its
     /// mount is away. Errors: `error`, where waiting mends nothing.
     Result<void> waitForTheFolder(Error error, StoreWatch& changes, TaskContext& task)
     {
-        if (error.code != Code::ListSuspect)
+        if (error.code != Code::ListSuspect && !isWaitedFor(error))
             return fail(std::move(error));
         const std::int64_t since = m_suspectSinceUs.value_or(m_bench.nowUs());
         const bool isNew = !std::exchange(m_suspectSinceUs, since);
@@ -112,7 +125,7 @@ private:
             return fail(std::move(error));
         if (isNew && !m_options.once && m_options.onWaiting)
             m_options.onWaiting(fmt::format("waiting for the next checkpoint: {}", error.text));
-        DS_CHECK(m_publisher.keepAlive(task));
+        DS_CHECK(keepAlive(task));
         DS_CHECK(changes.wait(std::chrono::milliseconds(m_options.once ? 200 : 1000), task));
         return {};
     }
@@ -420,6 +433,7 @@ private:
     std::set<std::string> m_earlier; ///< those of an earlier run that were named
     std::map<std::string, Failed> m_failed; ///< by name; those that are not published
     std::map<std::string, Waited> m_waited; ///< by name
+    bool m_isCutOff = false; ///< the run cannot be reached
     std::optional<std::int64_t> m_suspectSinceUs; ///< all checkpoints that were here are gone; nothing: they are not
 };
 
