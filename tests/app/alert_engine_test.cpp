@@ -276,7 +276,51 @@ TEST_F(Alerting, AreBoundedWhereEverythingIsWrong)
 {
     for (int i = 0; i < 1000; ++i)
         m_run.addReplica("r" + std::to_string(i), 0, "poisoned");
-    EXPECT_EQ(look(0, "replica-poisoned").size(), 100U);
+    const std::vector<AlertChange> changes = look(0, "replica-poisoned");
+    ASSERT_EQ(changes.size(), 101U);
+    EXPECT_EQ(changes.back().alert.title.substr(0, 27), "900 more, the newest of the");
+}
+
+TEST_F(Alerting, OfTooManyTheNewestIsToldAndNoneIsClearedThatHolds)
+{
+    const auto damage = [&](std::int64_t step) {
+        StepView& damaged = m_run.view.epochs[0].steps.at(std::size_t(step));
+        damaged.state = "broken";
+        damaged.problems = { ProblemView { "DS-TRUNCATED", step, "key", "the file is cut short", {} } };
+    };
+    m_run = AlertRun(300);
+    for (std::int64_t step = 100; step < 200; ++step)
+        damage(step);
+    ASSERT_EQ(look(0, "digest-mismatch").size(), 100U);
+    EXPECT_TRUE(look(Second, "digest-mismatch").empty());
+
+    damage(10);
+    std::vector<AlertChange> changes = look(2 * Second, "digest-mismatch");
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].kind, Kind::Fired);
+    EXPECT_EQ(changes[0].alert.title, "1 more, the newest of them: Step 10 is damaged");
+
+    damage(290);
+    changes = look(2 * Minute, "digest-mismatch");
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].kind, Kind::Repeated);
+    EXPECT_TRUE(changes[0].notify);
+    EXPECT_EQ(changes[0].alert.title, "2 more, the newest of them: Step 290 is damaged");
+    EXPECT_EQ(changes[0].alert.step, 290);
+}
+
+TEST_F(Alerting, OfARuleThatIsSwitchedOffNobodyHearsThatAllIsWell)
+{
+    ASSERT_TRUE(lookAtPoison(0, true).at(0).notify);
+    ASSERT_TRUE(m_engine.set("replica-poisoned", false, {}));
+    std::vector<AlertChange> changes = lookAtPoison(Second, true);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes[0].kind, Kind::Cleared);
+    EXPECT_EQ(changes[0].alert.text.substr(0, 27), "The rule was switched off, ");
+    ASSERT_TRUE(m_engine.set("replica-poisoned", true, {}));
+    changes = lookAtPoison(2 * Second, true);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_TRUE(changes[0].notify) << "the last that people heard is that nobody looks";
 }
 
 TEST_F(Alerting, TheRevisionGrowsWithChangesOnly)

@@ -435,7 +435,17 @@ TEST(Storage, LooksADayAhead)
     ASSERT_EQ(findNow(run, "storage", 8).size(), 1U);
     EXPECT_EQ(findNow(run, "storage", 8)[0].title, "The run will reach its limit within a day");
     EXPECT_EQ(findNow(run, "storage", 0.05)[0].title, "The run is larger than its limit");
+    EXPECT_NEAR(findNow(run, "storage", 8)[0].value.value(), 8.7, 0.01) << "what is compared with the limit";
     EXPECT_TRUE(findAt(run, "storage", run.nowUs() + 90'000 * Second, 8).empty()) << "nothing grows any more";
+}
+
+TEST(Storage, TakesNoGrowthFromTheTimesOfACopy)
+{
+    AlertRun run(60);
+    for (StepView& step : run.view.epochs[0].steps)
+        step.publishedUs = run.view.epochs[0].steps[0].publishedUs + step.step * 1000;
+    EXPECT_TRUE(findNow(run, "storage", 8).empty());
+    EXPECT_EQ(findNow(run, "storage", 0.001).size(), 1U);
 }
 
 TEST(ClockSkew, ComparesTheStoreTheReplicasAndThePublisher)

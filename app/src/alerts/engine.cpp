@@ -18,7 +18,7 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::size_t MostSubjects = 100; // of one rule and run
+constexpr std::size_t MostSubjects = 100; // of one rule and run; one more tells of all others
 constexpr std::size_t MostCleared = 1'000;
 /// How long no message repeats the same thing: after the first message, the second, and all others.
 constexpr std::array<std::int64_t, 3> QuietUs = { 60'000'000, 600'000'000, 3'600'000'000 };
@@ -53,6 +53,13 @@ struct Subject {
     Cooldown cooldown;
 };
 
+/// What is cleared because nobody looks for it any more may hold all the same, and is told at once when it fires anew.
+void setAside(Subject& subject)
+{
+    subject.alert->text = "The rule was switched off, so nobody looks any more. Before: " + subject.alert->text;
+    subject.cooldown = {};
+}
+
 bool isLater(const AlertView& a, const AlertView& b)
 {
     const bool isOpenA = a.state != AlertState::Cleared;
@@ -76,6 +83,8 @@ struct AlertEngine::State {
     std::uint64_t ids = 0;
 
     std::optional<Findings> find(const Rule& rule, const RunSnapshot& snapshot, std::int64_t nowUs) const;
+    /// At most MostSubjects of them: those that have fired already, then the newest ones; and one that counts the rest.
+    Findings chosen(const std::string& run, const Rule& rule, Findings findings) const;
     AlertChange fire(const Key& key, Subject& subject, const Rule& rule, const Finding& finding, std::int64_t nowUs);
     std::optional<AlertChange> goOn(Subject& subject, const Finding& finding, std::int64_t nowUs);
     std::optional<AlertChange> look(const Key& key, Subject& subject, const Rule& rule, const Finding& finding,
@@ -94,6 +103,31 @@ std::optional<Findings> AlertEngine::State::find(const Rule& rule, const RunSnap
     if (!setting.on || (!rule.unit.empty() && !setting.threshold))
         return std::nullopt;
     return rule.find(RuleInput { *snapshot.run, snapshot.verified, nowUs, setting.threshold.value_or(0) });
+}
+
+Findings AlertEngine::State::chosen(const std::string& run, const Rule& rule, Findings findings) const
+{
+    if (findings.size() <= MostSubjects)
+        return findings;
+    const auto hasFired = [&](const Finding& finding) {
+        const auto known = subjects.find(Key { run, std::string(rule.id), finding.subject });
+        return known != subjects.end() && known->second.alert.has_value();
+    };
+    std::erase_if(findings, [&](const Finding& finding) { return !finding.holds && !hasFired(finding); });
+    std::reverse(findings.begin(), findings.end());
+    std::stable_partition(findings.begin(), findings.end(), hasFired);
+    if (findings.size() <= MostSubjects)
+        return findings;
+    const auto rest = findings.begin() + MostSubjects;
+    Finding others = *rest; // the newest of them
+    others.title = fmt::format("{} more, the newest of them: {}", findings.end() - rest, others.title);
+    others.subject.clear(); // no other finding of a rule that finds several has none
+    others.level = std::max_element(rest, findings.end(), [](const Finding& a, const Finding& b) {
+                       return a.level < b.level;
+                   })->level;
+    findings.erase(rest, findings.end());
+    findings.push_back(std::move(others));
+    return findings;
 }
 
 bool AlertEngine::State::tell(Subject& subject, std::int64_t nowUs)
@@ -137,7 +171,8 @@ std::optional<AlertChange> AlertEngine::State::goOn(Subject& subject, const Find
     AlertView& alert = *subject.alert;
     const bool isWorse = finding.level > alert.level;
     const bool isNew = isWorse || (finding.step && finding.step != alert.step);
-    const bool isOther = isNew || finding.text != alert.text || finding.level != alert.level;
+    const bool isOther =
+        isNew || finding.title != alert.title || finding.text != alert.text || finding.level != alert.level;
     alert.lastUs = nowUs;
     alert.value = finding.value;
     alert.threshold = settings.at(alert.rule).threshold;
@@ -206,9 +241,9 @@ std::vector<AlertChange> AlertEngine::update(const RunSnapshot& snapshot, std::i
         return changes;
     const std::lock_guard lock(m_state->mutex);
     for (const Rule& rule : alertRules()) {
-        Findings findings = m_state->find(rule, snapshot, nowUs).value_or(Findings {});
-        if (findings.size() > MostSubjects)
-            findings.resize(MostSubjects);
+        std::optional<Findings> found = m_state->find(rule, snapshot, nowUs);
+        const bool isOff = !found;
+        const Findings findings = m_state->chosen(snapshot.id, rule, std::move(found).value_or(Findings {}));
         std::set<std::string> seen;
         for (const Finding& finding : findings) {
             const Key key { snapshot.id, std::string(rule.id), finding.subject };
@@ -223,6 +258,8 @@ std::vector<AlertChange> AlertEngine::update(const RunSnapshot& snapshot, std::i
             Subject& subject = at->second;
             if (!seen.contains(std::get<2>(at->first))) {
                 subject.sinceUs.reset();
+                if (subject.alert && isOff)
+                    setAside(subject);
                 if (subject.alert)
                     changes.push_back(m_state->clear(subject, nowUs));
             }

@@ -27,6 +27,20 @@ Finding skewOf(std::string subject, double seconds, double threshold)
     return finding;
 }
 
+/// The usual time from one of these steps to the next, in microseconds. Nothing: there are too few of them, or their
+/// times are those of a copy, which tell nothing.
+std::optional<double> usualInterval(const std::vector<const StepView*>& steps)
+{
+    constexpr std::size_t LeastSteps = 4;
+    if (steps.size() < LeastSteps)
+        return std::nullopt;
+    std::vector<double> intervals;
+    for (std::size_t i = 1; i < steps.size(); ++i)
+        intervals.push_back(static_cast<double>(steps[i]->publishedUs - steps[i - 1]->publishedUs));
+    const double usual = medianOf(std::move(intervals)).value();
+    return usual < SecondUs ? std::nullopt : std::optional(usual);
+}
+
 Finding phantomAt(int epoch, std::int64_t step, std::string text)
 {
     Finding finding;
@@ -46,17 +60,13 @@ Findings publishStalled(const RuleInput& input)
     constexpr std::int64_t LeastUs = 60 * SecondUs;
     constexpr double UntilError = 3;
     const std::vector<const StepView*> steps = recentSteps(input.run, Intervals + 1);
-    if (steps.size() < 4)
-        return {}; // no habit yet
-    std::vector<double> intervals;
+    const std::optional<double> usualUs = usualInterval(steps);
+    if (!usualUs)
+        return {};
+    const double usual = *usualUs;
     std::int64_t newestUs = steps.front()->publishedUs;
-    for (std::size_t i = 1; i < steps.size(); ++i) {
-        intervals.push_back(static_cast<double>(steps[i]->publishedUs - steps[i - 1]->publishedUs));
-        newestUs = std::max(newestUs, steps[i]->publishedUs);
-    }
-    const double usual = medianOf(std::move(intervals)).value();
-    if (usual < SecondUs)
-        return {}; // times of a copy, which tell nothing
+    for (const StepView* step : steps)
+        newestUs = std::max(newestUs, step->publishedUs);
     const double limit = std::max(static_cast<double>(LeastUs), input.threshold * usual);
     const auto silence = static_cast<double>(input.nowUs - newestUs);
     if (silence <= limit || input.nowUs - newestUs > std::max(DayUs, static_cast<std::int64_t>(UntilError * 2 * limit)))
@@ -107,7 +117,7 @@ Findings storage(const RuleInput& input)
     const std::vector<const StepView*> steps = recentSteps(input.run, TrendSteps);
     const auto bytes = static_cast<double>(input.run.wireBytes);
     double perDay = 0;
-    if (steps.size() > 1 && steps.back()->publishedUs > steps.front()->publishedUs) {
+    if (usualInterval(steps) && steps.back()->publishedUs > steps.front()->publishedUs) {
         for (std::size_t i = 1; i < steps.size(); ++i)
             perDay += static_cast<double>(steps[i]->wireBytes);
         perDay *=
@@ -122,7 +132,7 @@ Findings storage(const RuleInput& input)
     finding.title = bytes > limit ? "The run is larger than its limit" : "The run will reach its limit within a day";
     finding.text = fmt::format("{:.2g} GB of {:g} GB, and {:.2g} GB more a day.", bytes / Gigabyte, input.threshold,
                                perDay / Gigabyte);
-    finding.value = bytes / Gigabyte;
+    finding.value = (bytes + perDay) / Gigabyte;
     return { finding };
 }
 
