@@ -55,6 +55,19 @@ class Mirrored:
         shutil.copy2(os.path.join(self.mirror, key), self.object(key))
 
 
+class Listing(E2ETest):
+    def test_a_copy_that_nobody_compared_makes_up_for_nothing(self):
+        run = Mirrored("trl-v2-raw", self.path("run"))
+        flip(os.path.join(run.mirror, "deltas", "step_000005.safetensors"))
+
+        def needed(*options):
+            return {o["key"]: o["needed_by"] for o in self.ok_json("ls", run.source, *options)["objects"]}
+
+        alone = needed()
+        self.assertEqual(alone["deltas/step_000005.safetensors"], 5)
+        self.assertEqual(needed(*run.options), alone)
+
+
 class EveryObject(E2ETest):
     def expect_all_right(self, run, message):
         for step in run.steps:

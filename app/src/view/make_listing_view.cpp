@@ -1,5 +1,7 @@
 #include "view/make_views.h"
 
+#include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
@@ -7,11 +9,39 @@ namespace deltascope::app {
 
 namespace {
 
+/// The forms that lie in mirrors and were compared with nothing: names and sizes alone say that they are the same.
+std::vector<PlanLink> uncomparedCopies(const Run& run)
+{
+    std::vector<PlanLink> copies;
+    for (std::size_t at = 0; at < run.versions.size(); ++at) {
+        const Version& version = run.versions[at];
+        for (std::size_t form = 0; form < version.forms(); ++form) {
+            const FormFacts* const facts = form > 0 ? version.factsOf(form) : nullptr;
+            const bool isCompared = facts && (facts->vouchedFor || facts->differs == 0U);
+            if (!version.objectsOf(form).mirror.empty() && !isCompared)
+                copies.push_back({ at, form });
+        }
+    }
+    return copies;
+}
+
+/// How many steps the loss of an object would cost. A copy that nobody has read makes up for nothing.
+std::map<std::string, std::uint64_t> lossesOf(const Run& run)
+{
+    std::map<std::string, std::uint64_t> losses = Planner(run).versionsLostByObject();
+    const std::vector<PlanLink> copies = uncomparedCopies(run);
+    if (copies.empty())
+        return losses;
+    for (const auto& [key, lost] : Planner(run, { .without = copies }).versionsLostByObject())
+        losses[key] = std::max(losses[key], lost);
+    return losses;
+}
+
 /// Says of objects which version they belong to, and what their loss would cost.
 class Owners {
 public:
     explicit Owners(const Run& run)
-        : m_lost(Planner(run).versionsLostByObject())
+        : m_lost(lossesOf(run))
     {
         for (const Version& version : run.versions) {
             for (std::size_t form = 0; form < version.forms(); ++form)
