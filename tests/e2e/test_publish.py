@@ -94,6 +94,22 @@ class Publish(E2ETest):
             self.assertIn(f"deltascope log {into} --base {place if place == one else 'DIR'}\n", outcome.err + outcome.out)
         self.ok("log", self.path("suggested-0"), "--base", one)
 
+    def test_what_slime_v2_stands_on_is_read_as_its_base(self):
+        adapters = os.path.join(GOLDEN, "trl-adapter", "bucket", "out", ".vllm_lora", "trl-policy-v")
+        saves = os.path.join(GOLDEN, "dcp", "bucket", "step-")
+        for kind, (one, two, three) in (("adapters", [f"{adapters}{n}" for n in (3, 4, 5)]),
+                                        ("saves", [f"{saves}{n}" for n in (0, 10, 20)])):
+            with self.subTest(kind=kind):
+                into, base = self.path(kind), ["--base", one]
+                for number, (a, b) in enumerate(((one, two), (two, three)), 1):
+                    outcome = self.publish(into, FORMS[2], a, b, *(base if number > 1 else []))
+                    self.assertEqual(outcome.code, OK, str(outcome))
+                    self.assertEqual(self.roots(f"{into}@{number}", *base), self.roots(b))
+                verify = self.run_ds("verify", into, "--level", "4", *base, "--json")
+                self.assertEqual(verify.code, OK, str(verify))
+                self.ok("materialize", f"{into}@2", "-o", self.path(f"{kind}-2"), *base)
+                self.assertEqual(self.roots(self.path(f"{kind}-2")), self.roots(three))
+
     def test_nothing_changed(self):
         source, base, _ = golden("trl-v2-gap")
         one = self.state(source, base, 1)

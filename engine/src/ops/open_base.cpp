@@ -4,13 +4,18 @@
 #include "format/common/found_folders.h"
 #include "kept_summaries.h"
 
+#include <array>
 #include <fmt/format.h>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace deltascope {
 
 namespace {
+
+/// Layouts of complete checkpoints, in the order in which a folder is asked for them.
+constexpr std::array<std::string_view, 3> Layouts = { "hf", "trl-adapter", "dcp" };
 
 Result<VersionSummary> summaryOfBase(Workbench& bench, const ExternalBase& base, TaskContext& task)
 {
@@ -35,7 +40,8 @@ Error noBaseIn(const std::vector<ObjectInfo>& listing, const std::string& uri)
     const std::vector<FoundFolder> folders = foundFolders(listing);
     const std::string found = describeFound(folders);
     Error error { Code::BaseMissing,
-                  "the folder given as base holds no Hugging Face checkpoint" + (found.empty() ? "" : "; " + found),
+                  "the folder given as base holds no Hugging Face checkpoint, no adapter and no DCP save"
+                      + (found.empty() ? "" : "; " + found),
                   uri,
                   {},
                   {} };
@@ -52,8 +58,12 @@ Result<ExternalBase> openBase(Workbench& bench, std::shared_ptr<ObjectStore> sto
 {
     DS_TRY(std::vector<ObjectInfo> listing, listAll(*store, "", task));
     takeDroppings(listing);
-    const std::shared_ptr<const Layout> layout = bench.layouts.find("hf");
-    std::vector<VersionObjects> versions = layout->group(listing);
+    std::shared_ptr<const Layout> layout;
+    std::vector<VersionObjects> versions;
+    for (auto word = Layouts.begin(); word != Layouts.end() && versions.empty(); ++word) {
+        layout = bench.layouts.find(*word);
+        versions = layout->group(listing);
+    }
     if (versions.empty())
         return fail(noBaseIn(listing, store->uri()));
     if (versions.size() > 1 && versions.front().step != 0)

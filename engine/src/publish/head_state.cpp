@@ -1,5 +1,6 @@
 #include "publish/head_state.h"
 
+#include "ops/open_base.h"
 #include "publish/head_check.h"
 #include "publish/tensor_difference.h"
 
@@ -29,8 +30,9 @@ Result<Run> HeadState::open(const RunEnd& head, TaskContext& task) const
         return fail(Code::BaseMissing,
                     "the first version is a delta onto a checkpoint outside of the run, which was not given",
                     m_run ? m_run->uri() : std::string());
+    DS_TRY(const ExternalBase base, openBase(m_bench, m_base.base, task));
     OpenOptions plain;
-    plain.layout = "hf";
+    plain.layout = base.layout->word();
     DS_TRY(Run run, openRun(m_bench, m_base.base, plain, task));
     if (run.versions.size() != 1)
         return fail(Code::BaseMissing, "the folder given as base must hold one checkpoint", m_base.base->uri());
