@@ -103,6 +103,18 @@ TEST(Health, ALostStepIsTheDamageWithItsEndAndTheWayOut)
               "Can be restored: steps 0 and 1, and from 5 on. Put step 2 back if there is a copy of it");
 }
 
+TEST(Health, WhereNoNumberIsMissingTheBaseMayLackWhatIsLost)
+{
+    RunView run = soundRun();
+    for (const std::int64_t step : { 3, 4 }) {
+        stepOf(run, step).restorable = false;
+        stepOf(run, step).problems = { problem("DS-CHAIN-GAP", step) };
+    }
+    const HealthView health = makeHealth(run, verified(run, "first_sight"));
+    EXPECT_EQ(health.headline, "Step 3 was not written against step 2 as it is here: steps 3 and 4 cannot be rebuilt");
+    EXPECT_EQ(health.remedy, "Put what is lost back if there is a copy of it; step 2 may lack it, too");
+}
+
 TEST(Health, DamageOfTheNewestStepsIsSaidBeforeOlderDamage)
 {
     RunView run = soundRun();

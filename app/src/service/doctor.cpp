@@ -41,7 +41,8 @@ void examineTraits(Examination& examination, const ObjectStore& store, const std
     const StoreTraits traits = store.traits();
     examination.note("publishing", traits.conditionalPut,
                      traits.conditionalPut
-                         ? "puts under a condition: two publishers cannot overwrite each other"
+                         ? "puts under a condition, so that two publishers cannot overwrite each other; whether you "
+                           "may put is not tried"
                          : "cannot put under a condition: publish needs --sole-writer, and nothing but that word keeps "
                            "two publishers apart",
                      false);

@@ -309,6 +309,9 @@ DamageWords damageWords(const RunView& run, const JudgedStep& first)
         return { fmt::format("{} {} lost", upper(lost), gap->step == gap->lastMissing ? "is" : "are"), copy(lost),
                  true };
     }
+    if (code == Code::ChainGap && step.baseStep == step.step - 1) // no number is missing: it may be a part of the base
+        return { fmt::format("Step {} was not written against step {} as it is here", step.step, *step.baseStep),
+                 fmt::format("{}; step {} may lack it, too", copy("what is lost"), *step.baseStep), true };
     if (code == Code::ChainGap)
         return { fmt::format("Something in front of step {} is lost", step.step), copy("what is lost"), true };
     return { fmt::format("Step {} cannot be read", step.step), problem ? problem->remedy : std::string() };
