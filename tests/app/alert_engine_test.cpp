@@ -4,6 +4,7 @@
 
 #include "alert_run.h"
 #include "support/sanitizer.h"
+#include "support/temp_dir.h"
 #include "support/times.h"
 
 #include <fstream>
@@ -250,6 +251,37 @@ TEST_F(Alerting, RulesCanBeSwitchedAndSet)
     EXPECT_EQ(m_engine.set("replica-poisoned", true, 3).error().code, Code::Usage);
     EXPECT_EQ(m_engine.set("replica-lag", true, -1).error().code, Code::Usage);
     EXPECT_EQ(m_engine.set("replica-lag", true, std::nan("")).error().code, Code::Usage);
+}
+
+TEST_F(Alerting, HowRulesAreSetOutlivesTheProgram)
+{
+    const test::TempDir folder;
+    const std::string file = folder.path("state/alert-rules.json");
+    const auto settingOf = [](const AlertEngine& engine, std::string_view rule) {
+        const std::vector<AlertRuleView> rules = engine.list({}).rules;
+        const auto found = std::find_if(rules.begin(), rules.end(), [&](auto& one) { return one.id == rule; });
+        return std::pair(found->on, found->threshold);
+    };
+    {
+        AlertEngine engine(file);
+        EXPECT_TRUE(engine.set("storage", true, 1000));
+        EXPECT_TRUE(engine.set("chain-gap", false, {}));
+        AlertEngine other(file);
+        EXPECT_TRUE(other.set("replica-lag", true, 1.5));
+    }
+    const AlertEngine again(file);
+    EXPECT_EQ(settingOf(again, "storage"), std::pair(true, std::optional(1000.0)));
+    EXPECT_FALSE(settingOf(again, "chain-gap").first);
+    EXPECT_EQ(settingOf(again, "replica-lag").second, 1.5);
+    EXPECT_EQ(settingOf(again, "pause-long"), settingOf(AlertEngine(), "pause-long"));
+
+    std::ofstream(file) << "nonsense";
+    AlertEngine broken(file);
+    const Result<void> set = broken.set("storage", true, 5);
+    ASSERT_FALSE(set);
+    EXPECT_EQ(set.error().code, Code::Hostile);
+    EXPECT_EQ(set.error().where, file);
+    EXPECT_EQ(settingOf(broken, "storage").second, 5.0) << "it is set all the same";
 }
 
 TEST_F(Alerting, StorageRestsUntilALimitIsSet)

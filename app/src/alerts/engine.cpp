@@ -1,6 +1,7 @@
 #include "deltascope/app/alerts.h"
 
 #include "alerts/backtest.h"
+#include "alerts/kept_rules.h"
 #include "alerts/rules.h"
 
 #include <algorithm>
@@ -70,13 +71,9 @@ bool isLater(const AlertView& a, const AlertView& b)
 }
 
 struct AlertEngine::State {
-    struct Setting {
-        bool on = true;
-        std::optional<double> threshold;
-    };
-
     mutable std::mutex mutex;
-    std::map<std::string, Setting, std::less<>> settings; ///< by rule
+    RuleSettings settings; ///< of all rules
+    std::string settingsFile; ///< empty: settings are not kept
     std::map<Key, Subject> subjects; ///< whose condition holds, or that people were told of lately
     std::deque<AlertView> cleared; ///< oldest first
     std::uint64_t revision = 0;
@@ -90,6 +87,7 @@ struct AlertEngine::State {
     std::optional<AlertChange> look(const Key& key, Subject& subject, const Rule& rule, const Finding& finding,
                                     std::int64_t nowUs);
     AlertChange clear(Subject& subject, std::int64_t nowUs);
+    Result<void> keep(const std::string& rule, const RuleSetting& setting) const;
     /// Tells people now, if they may be told again.
     bool tell(Subject& subject, std::int64_t nowUs);
     /// Lets `act` change an alert that is not cleared.
@@ -99,7 +97,7 @@ struct AlertEngine::State {
 std::optional<Findings> AlertEngine::State::find(const Rule& rule, const RunSnapshot& snapshot,
                                                  std::int64_t nowUs) const
 {
-    const Setting& setting = settings.at(std::string(rule.id));
+    const RuleSetting& setting = settings.at(std::string(rule.id));
     if (!setting.on || (!rule.unit.empty() && !setting.threshold))
         return std::nullopt;
     return rule.find(RuleInput { *snapshot.run, snapshot.verified, nowUs, setting.threshold.value_or(0) });
@@ -140,6 +138,19 @@ bool AlertEngine::State::tell(Subject& subject, std::int64_t nowUs)
     subject.owesMessage = false;
     subject.wasTold = true;
     return true;
+}
+
+Result<void> AlertEngine::State::keep(const std::string& rule, const RuleSetting& setting) const
+{
+    if (settingsFile.empty())
+        return {};
+    Result<RuleSettings> kept = readRuleSettings(settingsFile); // another program may have set other rules
+    if (kept)
+        (*kept)[rule] = setting;
+    Result<void> outcome = kept ? writeRuleSettings(settingsFile, *kept) : fail(std::move(kept.error()));
+    if (!outcome)
+        outcome.error().text = "the rule is set, and a restart forgets that: " + outcome.error().text;
+    return outcome;
 }
 
 AlertChange AlertEngine::State::fire(const Key& key, Subject& subject, const Rule& rule, const Finding& finding,
@@ -225,11 +236,18 @@ AlertChange AlertEngine::State::clear(Subject& subject, std::int64_t nowUs)
     return { AlertChange::Kind::Cleared, std::move(alert), notify };
 }
 
-AlertEngine::AlertEngine()
+AlertEngine::AlertEngine(const std::string& settingsFile)
     : m_state(std::make_unique<State>())
 {
-    for (const Rule& rule : alertRules())
-        m_state->settings[std::string(rule.id)] = { true, rule.threshold };
+    m_state->settingsFile = settingsFile;
+    RuleSettings kept; // what cannot be read is told when a rule is set
+    if (!settingsFile.empty())
+        kept = readRuleSettings(settingsFile).value_or(RuleSettings());
+    for (const Rule& rule : alertRules()) {
+        RuleSetting& setting = m_state->settings[std::string(rule.id)] = kept[std::string(rule.id)];
+        if (!setting.threshold || rule.unit.empty())
+            setting.threshold = rule.threshold;
+    }
 }
 
 AlertEngine::~AlertEngine() = default;
@@ -336,7 +354,7 @@ Result<void> AlertEngine::set(const std::string& rule, bool on, std::optional<do
     const std::lock_guard lock(m_state->mutex);
     m_state->settings.at(rule) = { on, threshold ? threshold : known->threshold };
     ++m_state->revision;
-    return {};
+    return m_state->keep(rule, { on, threshold });
 }
 
 AlertListView AlertEngine::list(const std::string& run) const
@@ -354,7 +372,7 @@ AlertListView AlertEngine::list(const std::string& run) const
     }
     std::sort(list.alerts.begin(), list.alerts.end(), isLater);
     for (const Rule& rule : alertRules()) {
-        const State::Setting& setting = m_state->settings.at(std::string(rule.id));
+        const RuleSetting& setting = m_state->settings.at(std::string(rule.id));
         list.rules.push_back({ std::string(rule.id), rule.level, setting.on, std::string(rule.what), setting.threshold,
                                std::string(rule.unit) });
     }

@@ -68,7 +68,8 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
         app::Monitor::create(service,
                              { .outputFolder = std::filesystem::absolute(options.output).string(),
                                .verifyLevel = options.verifyLevel,
-                               .taskFolder = settings.stateFolder + "/serve-tasks" });
+                               .taskFolder = settings.stateFolder + "/serve-tasks",
+                               .alertRules = settings.stateFolder + "/alert-rules.json" });
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));

@@ -40,6 +40,7 @@ public:
     ServiceMonitor(Service& service, MonitorOptions options)
         : m_service(service)
         , m_options(std::move(options))
+        , m_alerts(m_options.alertRules)
         , m_acts(*this, service, m_options)
         , m_feed(service.subscribe([] {}))
         , m_thread([this](const std::stop_token& stop) { loop(stop); })

@@ -27,6 +27,7 @@ Result<std::unique_ptr<Session>> Session::create()
     DS_TRY(std::unique_ptr<app::Service> service, app::Service::create(settings));
     app::MonitorOptions options;
     options.taskFolder = settings.stateFolder + "/tasks";
+    options.alertRules = settings.stateFolder + "/alert-rules.json";
     options.anyFolder = true;
     options.outputFolder = QDir::homePath().toStdString() + "/checkpoints";
     std::unique_ptr<app::Monitor> monitor = app::Monitor::create(*service, options);

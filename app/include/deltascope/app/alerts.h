@@ -38,7 +38,8 @@ public:
     virtual Result<AlertView> snooze(const std::string& id, std::int64_t untilUs) = 0;
 
     /// Switches a rule and sets its threshold; nothing: the default. What a rule that is off had fired is cleared at
-    /// the next update. Errors: NotFound, Usage.
+    /// the next update. Errors: NotFound, Usage; those of keeping it (NoSpace, Auth, Io, Hostile): the rule is set, and
+    /// a restart forgets it.
     virtual Result<void> set(const std::string& rule, bool on, std::optional<double> threshold) = 0;
 
     /// Of one run, or of all if `run` is empty; without channels.
@@ -52,7 +53,8 @@ public:
 /// Watches runs by the built-in rules and remembers what fired. It has no clock: every call brings the time.
 class AlertEngine final : public Alerts {
 public:
-    AlertEngine();
+    /// `settingsFile`: where settings of rules outlive the program; empty: nowhere.
+    explicit AlertEngine(const std::string& settingsFile = {});
     ~AlertEngine() override;
     AlertEngine(const AlertEngine&) = delete;
     AlertEngine& operator=(const AlertEngine&) = delete;
