@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 
-from support import E2ETest, main
+from support import E2ETest, main, wait_until
 
 GRACE = 5.0  # seconds from the publication to the line
 
@@ -25,11 +25,21 @@ class Watch(E2ETest):
         self.lines = queue.Queue()
         self.reader = threading.Thread(target=self.read_lines, daemon=True)
         self.reader.start()
+        self.told = []
+        self.listener = threading.Thread(target=self.read_told, daemon=True)
+        self.listener.start()
 
     def read_lines(self):
         for line in self.process.stdout:
             self.lines.put(line.decode(errors="replace"))
         self.lines.put(None)
+
+    def read_told(self):
+        for line in self.process.stderr:
+            self.told.append(line.decode(errors="replace"))
+
+    def has_told(self, text):
+        return any(text in line for line in list(self.told))
 
     def publish(self, step):
         name = os.path.join("anchors" if step == 1 else "deltas", f"step_{step:06}.safetensors")
@@ -44,7 +54,7 @@ class Watch(E2ETest):
             except queue.Empty:
                 return None
             if line is None:
-                self.fail(f"watch ended: {self.process.stderr.read()!r}")
+                self.fail(f"watch ended: {self.told}")
             if re.search(rf"(?<![0-9.]){step}(?![0-9.])", line):
                 return line
 
@@ -54,7 +64,7 @@ class Watch(E2ETest):
             self.publish(step)
             if self.line_of(step, GRACE):
                 return step + 1
-        self.fail(f"no line for any of the steps 3 to 6; stderr so far is unread, exit {self.process.poll()}")
+        self.fail(f"no line for any of the steps 3 to 6; exit {self.process.poll()}: {self.told}")
 
     def test_a_line_within_seconds_and_a_clean_end(self):
         self.begin()
@@ -67,9 +77,19 @@ class Watch(E2ETest):
             self.assertNotIn("\x1b", line)
         self.process.send_signal(signal.SIGINT)
         self.assertEqual(self.process.wait(timeout=10), 0)
-        self.reader.join(10)
-        err = self.process.stderr.read().decode()
-        self.assertNotRegex(err, "terminate|DS-INTERNAL")
+        self.listener.join(10)
+        self.assertNotRegex("".join(self.told), "terminate|DS-")
+
+    def test_a_source_that_is_away_for_a_while_is_waited_for(self):
+        self.begin()
+        step = self.synchronize()
+        os.rename(self.live, self.live + ".away")
+        wait_until(lambda: self.has_told("DS-"), 60, "a word on the source that is away")
+        self.assertFalse(self.has_told("can be read again"))
+        os.rename(self.live + ".away", self.live)
+        wait_until(lambda: self.has_told("can be read again"), 60, "a word on the source that is back")
+        self.publish(step)
+        self.assertIsNotNone(self.line_of(step, 60))
 
     def test_half_a_step_is_not_announced(self):
         self.begin()

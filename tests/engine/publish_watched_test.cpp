@@ -2,6 +2,7 @@
 
 #include "publish_fixture.h"
 #include "support/any_task.h"
+#include "support/faulty_store.h"
 #include "support/temp_dir.h"
 
 // publishWatched: what happens to checkpoints that come, go and change while others are published.
@@ -54,6 +55,43 @@ TEST(PublishWatched, ABacklogIsPublishedInOrder)
     ASSERT_TRUE(follow(p, p.checkpoints, again));
     EXPECT_EQ(again.origins, Names { "checkpoint-31" });
     EXPECT_EQ(p.rootOfStep(5).value_or("none"), p.rootOfCheckpoint(31));
+}
+
+TEST(PublishWatched, AStoreThatDoesNotAnswerIsWaitedFor)
+{
+    for (const bool isOfRun : { true, false }) {
+        Publishing p;
+        p.drop(1);
+        std::shared_ptr<ObjectStore> run = p.run;
+        std::shared_ptr<ObjectStore> checkpoints = p.checkpoints;
+        std::shared_ptr<ObjectStore>& cutOff = isOfRun ? run : checkpoints;
+        const auto faulty = std::make_shared<test::FaultyStore>(cutOff);
+        cutOff = faulty;
+        Result<Publisher> publisher = Publisher::open(p.bench, run, p.base, p.options, p.task);
+        ASSERT_TRUE(publisher) << publisher.error().text;
+        Names origins;
+        Names waits;
+        FollowOptions options;
+        options.onVersion = [&](const PublishedVersion& version) {
+            origins.push_back(version.origin);
+            if (origins.size() == 1)
+                faulty->failNth(test::StoreOperation::List, 1, Error { Code::Transient, "no answer", {}, {}, {} },
+                                test::Repeat::Forever);
+            else
+                p.task.requestStop();
+        };
+        options.onWaiting = [&](const std::string& text) {
+            waits.push_back(text);
+            faulty->clearFaults();
+            p.drop(2);
+        };
+        const Result<void> outcome = publishWatched(p.bench, checkpoints, *publisher, options, p.task);
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code, Code::Canceled) << outcome.error().text;
+        EXPECT_EQ(origins, (Names { "checkpoint-1", "checkpoint-2" }));
+        ASSERT_FALSE(waits.empty());
+        EXPECT_NE(waits[0].find("no answer"), std::string::npos) << waits[0];
+    }
 }
 
 TEST(PublishWatched, OnlyTheNewestOfThoseThatCameMeanwhile)
