@@ -286,6 +286,35 @@ TEST_P(RollBackOf, AFailureAtAnyPutLeavesTheOldStateOrTheNewOne)
     }
 }
 
+TEST_P(RollBackOf, IsSaidToBePublishedWhereTheSourceIsLostBehindIt)
+{
+    for (const Code code : { Code::Transient, Code::Auth }) {
+        RollingBack p(GetParam());
+        const auto faulty = std::make_shared<test::FaultyStore>(p.Publishing::run);
+        const auto hooked = std::make_shared<HookedStore>(faulty);
+        p.source = hooked;
+        const auto planned = p.plan(3);
+        ASSERT_TRUE(planned);
+        hooked->onPut = [&](const std::string& key) {
+            if (key.ends_with("000007.safetensors") || key.ends_with("000007/model.safetensors.index.json"))
+                faulty->failNth(test::StoreOperation::List, 1, Error { code, "no answer", {}, {}, {} },
+                                test::Repeat::Forever);
+        };
+        const auto outcome = p.run(3, planned->act.hash());
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code, code);
+        EXPECT_EQ(outcome.error().text.substr(0, 20), "step 7 is published,") << outcome.error().text;
+        EXPECT_EQ(outcome.error().step, 7);
+        faulty->clearFaults();
+        hooked->onPut = {};
+        EXPECT_EQ(p.phases(), std::vector<std::string> { "begun" }) << "it has not failed";
+        const auto again = p.run(3);
+        ASSERT_TRUE(again) << again.error().text;
+        EXPECT_TRUE(again->wasThere);
+        EXPECT_EQ(p.phases(), (std::vector<std::string> { "begun", "done" }));
+    }
+}
+
 /// Each put of an undo fails once: the same undo again finishes it, and does not take back what it did.
 TEST_P(RollBackOf, AnUndoThatFailedIsFinishedByTheNext)
 {
