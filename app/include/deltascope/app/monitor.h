@@ -22,7 +22,7 @@ struct MonitorOptions {
     int verifyLevel = 2; ///< of the verification in the background; 0: none
     bool anyFolder = false; ///< a plan may name any other path too: for faces whose user owns the machine's files
     std::string taskFolder; ///< where tasks outlive the program; shared by all that use it; empty: they do not
-    std::string alertRules; ///< file in which settings of alert rules outlive the program; empty: they do not
+    std::string alertRules {}; ///< file in which settings of alert rules outlive the program; empty: they do not
     /// A source that could not be read is opened again after that. The pause doubles with each further failure, up to 5
     /// minutes, or 30 seconds for a source that this monitor has read before.
     std::chrono::milliseconds retry { 5'000 };
