@@ -368,8 +368,23 @@ TEST_F(ChannelFile, ErrorsNameTheLineAndQuoteNothing)
         EXPECT_NE(channels.error().text.find("line 2"), std::string::npos);
         EXPECT_EQ((channels.error().text + channels.error().action).find("secret-x"), std::string::npos);
     }
-    EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::Io);
     EXPECT_TRUE(read("")->empty());
+}
+
+TEST_F(ChannelFile, IsARegularFileThatIsReadToItsEnd)
+{
+    EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::NotFound);
+    const auto folder = readChannels(m_folder.path("."));
+    ASSERT_FALSE(folder);
+    EXPECT_EQ(folder.error().text, "the file with the alert channels is no regular file");
+    const auto unreadable = readChannels("/proc/self/mem"); // opens, and no byte of its begin can be read
+    ASSERT_FALSE(unreadable);
+    EXPECT_EQ(unreadable.error().code, Code::Io);
+    const auto unended = read("info http://localhost:9/a\ninfo http://localhost:9/b");
+    ASSERT_TRUE(unended);
+    EXPECT_EQ(unended->size(), 2U) << "the last line needs no end";
+    std::filesystem::create_symlink(m_folder.path("channels"), m_folder.path("link"));
+    EXPECT_EQ(readChannels(m_folder.path("link"))->size(), 2U);
 }
 
 TEST_F(ChannelFile, IsWrittenAsItIsReadAndForItsOwnerAlone)

@@ -1,6 +1,7 @@
 #include "deltascope/app/alert_channel.h"
 
 #include "deltascope/engine/http_url.h"
+#include "service/small_file.h"
 
 #include <algorithm>
 #include <array>
@@ -106,12 +107,12 @@ std::string lineOf(const AlertChannel& channel)
 
 Result<std::vector<AlertChannel>> readChannels(const std::string& path)
 {
-    std::ifstream file(path);
-    if (!file)
-        return fail(Code::Io, "the file with the alert channels cannot be read", path);
+    constexpr std::size_t MostBytes = std::size_t { 1 } << 20;
+    DS_TRY(const std::string text, readSmallFile(path, "file with the alert channels", MostBytes));
+    std::istringstream lines(text);
     std::vector<AlertChannel> channels;
     std::size_t number = 0;
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(lines, line);) {
         ++number;
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == std::string::npos || line[begin] == '#')
