@@ -276,7 +276,49 @@ TEST(Channels, DropTheOldestWhenTheQueueIsFull)
     silence.awaitConnection(); // the first is under way
     for (int i = 0; i < 150; ++i)
         sender.send(alert(), test::Begin);
-    EXPECT_EQ(sender.counts().at(0).dropped, 50U);
+    const SentCounts counts = sender.counts().at(0);
+    EXPECT_EQ(counts.failed, 50U);
+    EXPECT_EQ(counts.lastArrived, false);
+    EXPECT_EQ(counts.lastFailure, "dropped: 100 newer messages were waiting");
+}
+
+TEST(Channels, TellWhetherTheLastMessageArrivedAndWhyNot)
+{
+    Receiver receiver({ 404, 200 });
+    AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
+    AlertChannelView view = sender.channels().at(0);
+    EXPECT_EQ(view.sent + view.failed, 0U);
+    EXPECT_FALSE(view.lastArrived);
+    EXPECT_FALSE(view.lastFailedUs);
+    EXPECT_EQ(view.lastFailure, "");
+    sender.send(alert(), test::Begin);
+    settled(sender, 1);
+    view = sender.channels().at(0);
+    EXPECT_EQ(view.failed, 1U);
+    EXPECT_EQ(view.lastArrived, false);
+    EXPECT_GT(view.lastFailedUs.value_or(0), test::Begin - 366LL * 86'400 * 1'000'000);
+    EXPECT_EQ(view.lastFailure, "the server answers with status 404");
+    sender.send(alert(), test::Begin);
+    settled(sender, 2);
+    view = sender.channels().at(0);
+    EXPECT_EQ(view.sent, 1U);
+    EXPECT_EQ(view.failed, 1U);
+    EXPECT_EQ(view.lastArrived, true);
+    EXPECT_EQ(view.lastFailure, "the server answers with status 404") << "is remembered";
+}
+
+TEST(Channels, FailuresGiveAwayNoSecret)
+{
+    for (const char* url : { "http://127.0.0.1:1/T0/secret-x?b=secret-x", "http://user:secret-x@127.0.0.1:1/" }) {
+        const Result<AlertChannel> channel = parseChannel(std::string("info ") + url + " secret=secret-x");
+        ASSERT_TRUE(channel);
+        AlertSender sender({ *channel }, {}, 1ms);
+        sender.send(alert(), test::Begin);
+        EXPECT_EQ(settled(sender, 1).failed, 1U);
+        const AlertChannelView view = sender.channels().at(0);
+        EXPECT_NE(view.lastFailure, "");
+        EXPECT_EQ((view.name + view.lastFailure).find("secret-x"), std::string::npos) << view.lastFailure;
+    }
 }
 
 TEST(Channels, AProgramGetsTheMessageOnItsStandardInput)
@@ -303,9 +345,25 @@ TEST(Channels, AProgramThatFailsIsTriedAgainAndOneThatIsNotThereIsNot)
     sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 1).failed, 1U);
     EXPECT_EQ(std::filesystem::file_size(script + ".calls"), 8U) << "four times";
+    EXPECT_EQ(sender.counts().at(0).lastFailure, "the program ends with status 3");
     AlertSender missing({ { ChannelKind::Command, AlertLevel::Info, folder.path("none"), {}, "none" } }, {}, 60s);
     missing.send(alert(), test::Begin);
     EXPECT_EQ(settled(missing, 1).failed, 1U);
+    EXPECT_EQ(missing.counts().at(0).lastFailure, "the program cannot be started: No such file or directory");
+}
+
+TEST(Channels, OfAProgramThatCannotBeExecutedSaySoBeforeAMessage)
+{
+    const test::TempDir folder;
+    const std::string plain = folder.write("plain", "#!/bin/sh\n");
+    const std::string program = folder.write("program", "#!/bin/sh\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto why = [](const std::string& address) { return whyItCannotSend(*parseChannel("info " + address)); };
+    EXPECT_EQ(why(folder.path("none")), "there is no such program");
+    EXPECT_EQ(why(plain), "it is no program that this user may execute");
+    EXPECT_EQ(why(folder.path(".")), "it is no program that this user may execute");
+    EXPECT_FALSE(why(program));
+    EXPECT_FALSE(why("http://127.0.0.1:1/"));
 }
 
 TEST(Channels, CanBeReplacedWhileMessagesAreSent)

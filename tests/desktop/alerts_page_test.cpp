@@ -204,6 +204,28 @@ TEST_F(AlertsPageTest, AChannelIsAddedTestedKeptAndRemoved)
     EXPECT_TRUE(savedChannels()->empty());
 }
 
+TEST(ChannelsOfAServer, SayWhetherTheLastMessageArrived)
+{
+    ChannelsCard card(nullptr);
+    app::AlertChannelView channel;
+    channel.kind = "webhook";
+    channel.name = "https://alerts.example.org";
+    card.setForeign({ channel });
+    EXPECT_EQ(card.statusOf(0), QString());
+    channel.sent = 2;
+    channel.failed = 1;
+    channel.lastArrived = false;
+    channel.lastFailedUs = 1'787'314'985'000'000;
+    channel.lastFailure = "the server answers with status 404";
+    card.setForeign({ channel });
+    EXPECT_EQ(card.statusOf(0), QStringLiteral("2 sent, ✕ 1 failed")) << "the same channels, and news of them";
+    channel.sent = 3;
+    channel.lastArrived = true;
+    card.setForeign({ channel, channel });
+    EXPECT_EQ(card.statusOf(0), QStringLiteral("3 sent, 1 failed"));
+    EXPECT_EQ(card.statusOf(1), QStringLiteral("3 sent, 1 failed"));
+}
+
 TEST_F(AlertsPageTest, TheFilterCanBeUndone)
 {
     AlertsPage* page = alerts("trl-v1.0-badhash");

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <unistd.h>
 
 namespace deltascope::app {
 
@@ -144,9 +145,26 @@ Result<void> writeChannels(const std::string& path, const std::vector<AlertChann
     return {};
 }
 
+std::optional<std::string> whyItCannotSend(const AlertChannel& channel)
+{
+    if (channel.kind != ChannelKind::Command)
+        return std::nullopt;
+    std::error_code failed;
+    const fs::file_status status = fs::status(channel.address, failed);
+    if (!fs::exists(status))
+        return "there is no such program";
+    if (!fs::is_regular_file(status) || access(channel.address.c_str(), X_OK) != 0)
+        return "it is no program that this user may execute";
+    return std::nullopt;
+}
+
 AlertChannelView channelView(const AlertChannel& channel)
 {
-    return { KindWords[static_cast<std::size_t>(channel.kind)], channel.name, channel.minLevel };
+    AlertChannelView view;
+    view.kind = KindWords[static_cast<std::size_t>(channel.kind)];
+    view.name = channel.name;
+    view.minLevel = channel.minLevel;
+    return view;
 }
 
 } // namespace deltascope::app

@@ -1,5 +1,7 @@
 #include "alerts/http_post.h"
 
+#include <fmt/format.h>
+
 namespace deltascope::app {
 
 namespace {
@@ -13,7 +15,7 @@ public:
 
 }
 
-Delivery HttpPost::post(const std::string& url, const std::string& body, http::Headers headers)
+DeliveryTry HttpPost::post(const std::string& url, const std::string& body, http::Headers headers)
 {
     DroppingSink answer;
     http::Request request;
@@ -27,11 +29,12 @@ Delivery HttpPost::post(const std::string& url, const std::string& body, http::H
     request.finishWithin = std::chrono::seconds(10);
     const Result<http::Response> response = m_client.send(request, m_task);
     if (!response)
-        return Delivery::Failed;
+        return { Delivery::Failed, response.error().text };
     if (response->isGood())
-        return Delivery::Delivered;
+        return {};
     const int status = response->status;
-    return status == 408 || status == 429 || status >= 500 ? Delivery::Failed : Delivery::Refused;
+    const bool mayPass = status == 408 || status == 429 || status >= 500;
+    return { mayPass ? Delivery::Failed : Delivery::Refused, fmt::format("the server answers with status {}", status) };
 }
 
 } // namespace deltascope::app

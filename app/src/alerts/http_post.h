@@ -19,7 +19,7 @@ public:
     }
 
     /// At most ten seconds. `headers`: further ones.
-    Delivery post(const std::string& url, const std::string& body, http::Headers headers);
+    DeliveryTry post(const std::string& url, const std::string& body, http::Headers headers);
     /// What is under way ends at once, and so does everything later.
     void stop() { m_task.requestStop(); }
 

@@ -4,6 +4,7 @@
 #include "deltascope/base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,10 @@ Result<std::vector<AlertChannel>> readChannels(const std::string& path);
 /// Writes such a file for its owner alone, whole or not at all. Errors: Io.
 Result<void> writeChannels(const std::string& path, const std::vector<AlertChannel>& channels);
 
+/// Why a channel cannot take a message as things are now: its program cannot be executed. Nothing: no reason is known.
+std::optional<std::string> whyItCannotSend(const AlertChannel& channel);
+
+/// Without what became of messages.
 AlertChannelView channelView(const AlertChannel& channel);
 
 } // namespace deltascope::app
