@@ -3,6 +3,7 @@
 #include "alerts/message.h"
 #include "support/eventually.h"
 #include "support/no_threads.h"
+#include "support/scripted_server.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
 
@@ -223,6 +224,38 @@ TEST(Channels, NeitherRepeatWhatIsRefusedNorFollowRedirects)
         EXPECT_EQ(settled(sender, 1).failed, 1U);
         EXPECT_EQ(receiver.await(1).size(), 1U);
     }
+}
+
+TEST(Channels, TakeTheStatusForTheAnswerHoweverLongAndSlowTheTextIs)
+{
+    for (const int status : { 200, 404 }) {
+        test::ScriptedServer server([status](const test::ScriptedServer::Request&, auto& connection) {
+            const std::string head = "HTTP/1.1 " + std::to_string(status) + " So\r\nContent-Length: 90000000\r\n\r\n";
+            connection.send(head + std::string(200'000, 'x'));
+            connection.hold();
+        });
+        AlertSender sender({ webhook(server.url()) }, {}, 1ms);
+        sender.send(alert(), test::Begin);
+        EXPECT_EQ(settled(sender, 1).delivered, status == 200 ? 1U : 0U);
+        EXPECT_EQ(server.requests().size(), 1U) << status;
+    }
+}
+
+TEST(Channels, AConnectionThatIsClosedIsOneTry)
+{
+    std::atomic<int> answers = 1;
+    test::ScriptedServer server([&](const test::ScriptedServer::Request&, auto& connection) {
+        if (answers-- > 0)
+            connection.send(test::answerText(200, "ok")); // and may be used again
+        else
+            connection.close();
+    });
+    AlertSender sender({ webhook(server.url()) }, {}, 1ms);
+    sender.send(alert(), test::Begin);
+    EXPECT_EQ(settled(sender, 1).delivered, 1U);
+    sender.send(alert(), test::Begin);
+    EXPECT_EQ(settled(sender, 2).failed, 1U);
+    EXPECT_EQ(server.requests().size(), 1U + 4U);
 }
 
 TEST(Channels, ADeadOneHoldsUpNobody)

@@ -9,7 +9,8 @@
 
 namespace deltascope::app {
 
-/// Posts JSON over HTTP(S). Follows no redirects and keeps nothing of the answers. One thread posts; any may stop it.
+/// Posts JSON over HTTP(S). Follows no redirects and reads of answers the status alone. Sends nothing twice. One thread
+/// posts; any may stop it.
 class HttpPost {
 public:
     /// `client` must live as long.
