@@ -12,6 +12,7 @@
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -204,7 +205,22 @@ TEST_F(AlertsPageTest, AChannelIsAddedTestedKeptAndRemoved)
     EXPECT_TRUE(savedChannels()->empty());
 }
 
-TEST(ChannelsOfAServer, SayWhetherTheLastMessageArrived)
+TEST_F(AlertsPageTest, AFileOfChannelsThatCannotBeReadIsSaid)
+{
+    const auto errorOf = [](const ChannelsCard& card) {
+        for (const QLabel* label : card.findChildren<QLabel*>()) {
+            if (label->text().startsWith(QStringLiteral("✕")))
+                return label->text();
+        }
+        return QString();
+    };
+    app::AlertSender sender;
+    EXPECT_EQ(errorOf(ChannelsCard(&sender)), QString()) << "there is no such file yet";
+    std::filesystem::create_directories(channelFile().toStdString());
+    EXPECT_EQ(errorOf(ChannelsCard(&sender)), QStringLiteral("✕ the file with the alert channels is no regular file"));
+}
+
+TEST_F(AlertsPageTest, ChannelsOfAServerSayWhetherTheLastMessageArrived)
 {
     ChannelsCard card(nullptr);
     app::AlertChannelView channel;

@@ -38,6 +38,8 @@ ChannelsCard::ChannelsCard(app::AlertSender* sender, QWidget* parent)
         connect(add, &QPushButton::clicked, this, &ChannelsCard::askForChannel);
         header()->addWidget(add);
         fill();
+        if (const auto saved = savedChannels(); !saved)
+            tellError(fail(saved.error()));
     }
     m_clock.setInterval(CountMs);
     connect(&m_clock, &QTimer::timeout, this, &ChannelsCard::showCounts);
