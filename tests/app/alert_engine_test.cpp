@@ -375,7 +375,8 @@ TEST_F(Alerting, WriteTheContract)
     m_run.newest().pauseMs = 1000;
     m_engine.update(m_run.snapshot(), m_run.nowUs() + Minute + Second);
     AlertListView list = m_engine.list("wordle");
-    list.channels = { { "slack", "https://hooks.slack.com", AlertLevel::Error } };
+    list.channels = { { "slack", "https://hooks.slack.com", AlertLevel::Error, 41, 2, false, 1'787'314'985'000'000,
+                        "the server answers with status 404" } };
     std::ifstream file(DELTASCOPE_GOLDEN_DIR "/view/alerts.json");
     EXPECT_EQ(Json::parse(toJson(list)), Json::parse(file));
     EXPECT_EQ(Json::parse(toJson(list.alerts.at(0))), Json::parse(toJson(list)).at("alerts").at(0));

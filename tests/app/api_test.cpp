@@ -226,6 +226,72 @@ TEST_F(ApiAnswers, AlertsAreAsAgreed)
     expectShape(backtest, "Backtest");
 }
 
+/// Two channels of one host: an address that takes no connection, and a program that takes the message.
+class ApiChannels : public ApiAnswers {
+protected:
+    ApiChannels()
+    {
+        for (const AlertRuleView& rule : monitor->alerts().list({}).rules) // only tests are sent
+            EXPECT_TRUE(monitor->alerts().set(rule.id, false, rule.threshold));
+        const AlertChannel dead = *parseChannel("info http://127.0.0.1:1/secret-x");
+        AlertChannel program = *parseChannel("info /bin/true");
+        program.name = "a \"name\"";
+        monitor->sender()->setChannels({ dead, dead, program }, {});
+    }
+    /// What the API says of a channel once so many of its messages have ended.
+    Json ended(std::size_t channel, std::uint64_t messages)
+    {
+        Json told;
+        EXPECT_TRUE(test::eventually([&] {
+            told = json("alerts")["channels"][channel];
+            return told["sent"].get<std::uint64_t>() + told["failed"].get<std::uint64_t>() >= messages;
+        }));
+        return told;
+    }
+};
+
+TEST_F(ApiChannels, TellWhatBecameOfMessages)
+{
+    monitor->sender()->test(2, 0);
+    const Json program = ended(2, 1);
+    expectShape(program, "AlertChannel");
+    EXPECT_EQ(program["sent"], 1);
+    EXPECT_EQ(program["failed"], 0);
+    EXPECT_EQ(program["last_arrived"], true);
+    EXPECT_EQ(program["last_failed_us"], nullptr);
+    EXPECT_EQ(program["last_failure"], nullptr);
+    const Json quiet = json("alerts")["channels"][1];
+    expectShape(quiet, "AlertChannel");
+    EXPECT_EQ(quiet["last_arrived"], nullptr) << "nothing was sent";
+    for (int i = 0; i < 102; ++i)
+        monitor->sender()->test(0, 0); // the first waits for its next try, and a hundred behind it
+    const Json dead = ended(0, 1);
+    expectShape(dead, "AlertChannel");
+    EXPECT_EQ(dead["last_arrived"], false);
+    EXPECT_TRUE(dead["last_failed_us"].is_number());
+    EXPECT_NE(dead["last_failure"], "");
+    const Json list = post("alerts/rules/replica-lag", { { "on", true } });
+    EXPECT_EQ(list["channels"].size(), 3U) << "setting a rule answers with the whole list";
+}
+
+TEST_F(ApiChannels, AreCountedApartInMetricsWithoutTheirSecrets)
+{
+    monitor->sender()->test(2, 0);
+    ended(2, 1);
+    const std::string metrics = api->metrics();
+    for (const char* line : { "# TYPE deltascope_alert_messages_sent_total counter\n",
+                              "# TYPE deltascope_alert_messages_failed_total counter\n",
+                              "deltascope_alert_messages_sent_total{channel=\"1\",kind=\"webhook\","
+                              "name=\"http://127.0.0.1:1\"} 0\n",
+                              "deltascope_alert_messages_failed_total{channel=\"2\",kind=\"webhook\","
+                              "name=\"http://127.0.0.1:1\"} 0\n",
+                              "deltascope_alert_messages_sent_total{channel=\"3\",kind=\"command\","
+                              "name=\"a \\\"name\\\"\"} 1\n",
+                              "# TYPE deltascope_up gauge\n" })
+        EXPECT_NE(metrics.find(line), std::string::npos) << line << metrics;
+    EXPECT_EQ(metrics.find("secret-x"), std::string::npos);
+}
+
 TEST_F(ApiAnswers, AProblemIsAsAgreed)
 {
     const HttpResponse answer = get("runs/nobody");

@@ -3,6 +3,7 @@
 #include "alerts/message.h"
 #include "support/eventually.h"
 #include "support/no_threads.h"
+#include "support/scripted_server.h"
 #include "support/temp_dir.h"
 #include "support/times.h"
 
@@ -225,6 +226,38 @@ TEST(Channels, NeitherRepeatWhatIsRefusedNorFollowRedirects)
     }
 }
 
+TEST(Channels, TakeTheStatusForTheAnswerHoweverLongAndSlowTheTextIs)
+{
+    for (const int status : { 200, 404 }) {
+        test::ScriptedServer server([status](const test::ScriptedServer::Request&, auto& connection) {
+            const std::string head = "HTTP/1.1 " + std::to_string(status) + " So\r\nContent-Length: 90000000\r\n\r\n";
+            connection.send(head + std::string(200'000, 'x'));
+            connection.hold();
+        });
+        AlertSender sender({ webhook(server.url()) }, {}, 1ms);
+        sender.send(alert(), test::Begin);
+        EXPECT_EQ(settled(sender, 1).delivered, status == 200 ? 1U : 0U);
+        EXPECT_EQ(server.requests().size(), 1U) << status;
+    }
+}
+
+TEST(Channels, AConnectionThatIsClosedIsOneTry)
+{
+    std::atomic<int> answers = 1;
+    test::ScriptedServer server([&](const test::ScriptedServer::Request&, auto& connection) {
+        if (answers-- > 0)
+            connection.send(test::answerText(200, "ok")); // and may be used again
+        else
+            connection.close();
+    });
+    AlertSender sender({ webhook(server.url()) }, {}, 1ms);
+    sender.send(alert(), test::Begin);
+    EXPECT_EQ(settled(sender, 1).delivered, 1U);
+    sender.send(alert(), test::Begin);
+    EXPECT_EQ(settled(sender, 2).failed, 1U);
+    EXPECT_EQ(server.requests().size(), 1U + 4U);
+}
+
 TEST(Channels, ADeadOneHoldsUpNobody)
 {
     Receiver receiver;
@@ -276,7 +309,49 @@ TEST(Channels, DropTheOldestWhenTheQueueIsFull)
     silence.awaitConnection(); // the first is under way
     for (int i = 0; i < 150; ++i)
         sender.send(alert(), test::Begin);
-    EXPECT_EQ(sender.counts().at(0).dropped, 50U);
+    const SentCounts counts = sender.counts().at(0);
+    EXPECT_EQ(counts.failed, 50U);
+    EXPECT_EQ(counts.lastArrived, false);
+    EXPECT_EQ(counts.lastFailure, "dropped: 100 newer messages were waiting");
+}
+
+TEST(Channels, TellWhetherTheLastMessageArrivedAndWhyNot)
+{
+    Receiver receiver({ 404, 200 });
+    AlertSender sender({ webhook(receiver.url()) }, {}, 1ms);
+    AlertChannelView view = sender.channels().at(0);
+    EXPECT_EQ(view.sent + view.failed, 0U);
+    EXPECT_FALSE(view.lastArrived);
+    EXPECT_FALSE(view.lastFailedUs);
+    EXPECT_EQ(view.lastFailure, "");
+    sender.send(alert(), test::Begin);
+    settled(sender, 1);
+    view = sender.channels().at(0);
+    EXPECT_EQ(view.failed, 1U);
+    EXPECT_EQ(view.lastArrived, false);
+    EXPECT_GT(view.lastFailedUs.value_or(0), test::Begin - 366LL * 86'400 * 1'000'000);
+    EXPECT_EQ(view.lastFailure, "the server answers with status 404");
+    sender.send(alert(), test::Begin);
+    settled(sender, 2);
+    view = sender.channels().at(0);
+    EXPECT_EQ(view.sent, 1U);
+    EXPECT_EQ(view.failed, 1U);
+    EXPECT_EQ(view.lastArrived, true);
+    EXPECT_EQ(view.lastFailure, "the server answers with status 404") << "is remembered";
+}
+
+TEST(Channels, FailuresGiveAwayNoSecret)
+{
+    for (const char* url : { "http://127.0.0.1:1/T0/secret-x?b=secret-x", "http://user:secret-x@127.0.0.1:1/" }) {
+        const Result<AlertChannel> channel = parseChannel(std::string("info ") + url + " secret=secret-x");
+        ASSERT_TRUE(channel);
+        AlertSender sender({ *channel }, {}, 1ms);
+        sender.send(alert(), test::Begin);
+        EXPECT_EQ(settled(sender, 1).failed, 1U);
+        const AlertChannelView view = sender.channels().at(0);
+        EXPECT_NE(view.lastFailure, "");
+        EXPECT_EQ((view.name + view.lastFailure).find("secret-x"), std::string::npos) << view.lastFailure;
+    }
 }
 
 TEST(Channels, AProgramGetsTheMessageOnItsStandardInput)
@@ -303,9 +378,25 @@ TEST(Channels, AProgramThatFailsIsTriedAgainAndOneThatIsNotThereIsNot)
     sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 1).failed, 1U);
     EXPECT_EQ(std::filesystem::file_size(script + ".calls"), 8U) << "four times";
+    EXPECT_EQ(sender.counts().at(0).lastFailure, "the program ends with status 3");
     AlertSender missing({ { ChannelKind::Command, AlertLevel::Info, folder.path("none"), {}, "none" } }, {}, 60s);
     missing.send(alert(), test::Begin);
     EXPECT_EQ(settled(missing, 1).failed, 1U);
+    EXPECT_EQ(missing.counts().at(0).lastFailure, "the program cannot be started: No such file or directory");
+}
+
+TEST(Channels, OfAProgramThatCannotBeExecutedSaySoBeforeAMessage)
+{
+    const test::TempDir folder;
+    const std::string plain = folder.write("plain", "#!/bin/sh\n");
+    const std::string program = folder.write("program", "#!/bin/sh\n");
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    const auto why = [](const std::string& address) { return whyItCannotSend(*parseChannel("info " + address)); };
+    EXPECT_EQ(why(folder.path("none")), "there is no such program");
+    EXPECT_EQ(why(plain), "it is no program that this user may execute");
+    EXPECT_EQ(why(folder.path(".")), "it is no program that this user may execute");
+    EXPECT_FALSE(why(program));
+    EXPECT_FALSE(why("http://127.0.0.1:1/"));
 }
 
 TEST(Channels, CanBeReplacedWhileMessagesAreSent)
@@ -368,8 +459,23 @@ TEST_F(ChannelFile, ErrorsNameTheLineAndQuoteNothing)
         EXPECT_NE(channels.error().text.find("line 2"), std::string::npos);
         EXPECT_EQ((channels.error().text + channels.error().action).find("secret-x"), std::string::npos);
     }
-    EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::Io);
     EXPECT_TRUE(read("")->empty());
+}
+
+TEST_F(ChannelFile, IsARegularFileThatIsReadToItsEnd)
+{
+    EXPECT_EQ(readChannels(m_folder.path("none")).error().code, Code::NotFound);
+    const auto folder = readChannels(m_folder.path("."));
+    ASSERT_FALSE(folder);
+    EXPECT_EQ(folder.error().text, "the file with the alert channels is no regular file");
+    const auto unreadable = readChannels("/proc/self/mem"); // opens, and no byte of its begin can be read
+    ASSERT_FALSE(unreadable);
+    EXPECT_EQ(unreadable.error().code, Code::Io);
+    const auto unended = read("info http://localhost:9/a\ninfo http://localhost:9/b");
+    ASSERT_TRUE(unended);
+    EXPECT_EQ(unended->size(), 2U) << "the last line needs no end";
+    std::filesystem::create_symlink(m_folder.path("channels"), m_folder.path("link"));
+    EXPECT_EQ(readChannels(m_folder.path("link"))->size(), 2U);
 }
 
 TEST_F(ChannelFile, IsWrittenAsItIsReadAndForItsOwnerAlone)

@@ -4,7 +4,9 @@
 #include "remote/event_source.h"
 #include "remote/mirrored_run.h"
 #include "remote/read_views.h"
+#include "view/alert_description.h"
 #include "view/base64.h"
+#include "view/io/json_reader.h"
 #include "view/step_description.h"
 
 #include <gtest/gtest.h>
@@ -162,6 +164,28 @@ TEST(ReadViews, AStepSaysWhatItRestores)
         step.restores = restores;
         EXPECT_EQ(readAs<StepView>(nlohmann::json::parse(stepToJson(step))), step);
     }
+}
+
+TEST(ReadViews, AServerOfAnEarlierVersionTellsNothingOfMessages)
+{
+    const std::string known = R"("kind":"slack","name":"https://hooks.slack.com","min_level":"error")";
+    const auto listWith = [&](const std::string& rest) {
+        return readJson(R"({"rev":1,"alerts":[],"rules":[],"channels":[{)" + known + rest + "}]}",
+                        readAs<AlertListView>);
+    };
+    const Result<AlertListView> earlier = listWith("");
+    ASSERT_TRUE(earlier) << earlier.error().text;
+    EXPECT_EQ(earlier->channels.at(0).name, "https://hooks.slack.com");
+    EXPECT_FALSE(earlier->channels.at(0).lastArrived);
+    const Result<AlertListView> now =
+        listWith(R"(,"sent":4,"failed":1,"last_arrived":false,"last_failed_us":7,"last_failure":"why")");
+    ASSERT_TRUE(now) << now.error().text;
+    EXPECT_EQ(now->channels.at(0).sent, 4U);
+    EXPECT_EQ(now->channels.at(0).failed, 1U);
+    EXPECT_EQ(now->channels.at(0).lastArrived, false);
+    EXPECT_EQ(now->channels.at(0).lastFailedUs, 7);
+    EXPECT_EQ(now->channels.at(0).lastFailure, "why");
+    EXPECT_FALSE(listWith(R"(,"sent":4)")) << "all of them or none";
 }
 
 TEST(ReadViews, AnswersThatEndTooEarlyAreRefused)

@@ -12,6 +12,7 @@
 
 #include <QCheckBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
@@ -202,6 +203,43 @@ TEST_F(AlertsPageTest, AChannelIsAddedTestedKeptAndRemoved)
     page->channels().remove(0);
     EXPECT_TRUE(session->monitor().sender()->channels().empty());
     EXPECT_TRUE(savedChannels()->empty());
+}
+
+TEST_F(AlertsPageTest, AFileOfChannelsThatCannotBeReadIsSaid)
+{
+    const auto errorOf = [](const ChannelsCard& card) {
+        for (const QLabel* label : card.findChildren<QLabel*>()) {
+            if (label->text().startsWith(QStringLiteral("✕")))
+                return label->text();
+        }
+        return QString();
+    };
+    app::AlertSender sender;
+    EXPECT_EQ(errorOf(ChannelsCard(&sender)), QString()) << "there is no such file yet";
+    std::filesystem::create_directories(channelFile().toStdString());
+    EXPECT_EQ(errorOf(ChannelsCard(&sender)), QStringLiteral("✕ the file with the alert channels is no regular file"));
+}
+
+TEST_F(AlertsPageTest, ChannelsOfAServerSayWhetherTheLastMessageArrived)
+{
+    ChannelsCard card(nullptr);
+    app::AlertChannelView channel;
+    channel.kind = "webhook";
+    channel.name = "https://alerts.example.org";
+    card.setForeign({ channel });
+    EXPECT_EQ(card.statusOf(0), QString());
+    channel.sent = 2;
+    channel.failed = 1;
+    channel.lastArrived = false;
+    channel.lastFailedUs = 1'787'314'985'000'000;
+    channel.lastFailure = "the server answers with status 404";
+    card.setForeign({ channel });
+    EXPECT_EQ(card.statusOf(0), QStringLiteral("2 sent, ✕ 1 failed")) << "the same channels, and news of them";
+    channel.sent = 3;
+    channel.lastArrived = true;
+    card.setForeign({ channel, channel });
+    EXPECT_EQ(card.statusOf(0), QStringLiteral("3 sent, 1 failed"));
+    EXPECT_EQ(card.statusOf(1), QStringLiteral("3 sent, 1 failed"));
 }
 
 TEST_F(AlertsPageTest, TheFilterCanBeUndone)

@@ -250,6 +250,43 @@ TEST_F(HttpClient, TheErrorOfASinkEndsTheExchangeAndErrorsNeverReachIt)
     EXPECT_EQ(sink.told, " end");
 }
 
+TEST_F(HttpClient, ReadsNoBodyWhereOnlyTheHeadIsWanted)
+{
+    ScriptedServer server([](const Seen& seen, Connection& connection) {
+        const std::string status = seen.target() == "/bad" ? "404 Not Found" : "200 OK";
+        connection.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 " + status
+                        + "\r\nX-Mark: yes\r\nContent-Length: 900000\r\n\r\nab");
+        connection.hold(); // the rest never comes
+    });
+    KeepingSink sink;
+    for (const auto& [path, status] : { std::pair("/", 200), std::pair("/bad", 404) }) {
+        Request request = post(server.url(path), "hello");
+        request.headAlone = true;
+        request.destination = &sink;
+        const auto response = send(request);
+        ASSERT_TRUE(response) << response.error().text;
+        EXPECT_EQ(response->status, status);
+        EXPECT_EQ(response->headers.find("X-Mark"), "yes");
+        EXPECT_EQ(response->body, "");
+        EXPECT_FALSE(response->isWhole);
+    }
+    EXPECT_EQ(sink.told, " end end");
+    EXPECT_EQ(server.requests().size(), 2U);
+    EXPECT_EQ(server.connections(), 2U) << "one with a body on its way is used for nothing else";
+}
+
+TEST_F(HttpClient, HalfAHeadIsNoAnswerWhereOnlyTheHeadIsWanted)
+{
+    ScriptedServer server([](const Seen&, Connection& connection) {
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n");
+        connection.close();
+    });
+    Request request = post(server.url(), "hello");
+    request.headAlone = true;
+    EXPECT_EQ(errorOf(request).code, Code::Transient);
+    EXPECT_EQ(server.requests().size(), 1U);
+}
+
 TEST_F(HttpClient, ExpandsOnlyWhatMayBeCompressed)
 {
     // "hello" as gzip

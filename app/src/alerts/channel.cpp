@@ -1,6 +1,7 @@
 #include "deltascope/app/alert_channel.h"
 
 #include "deltascope/engine/http_url.h"
+#include "service/small_file.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <unistd.h>
 
 namespace deltascope::app {
 
@@ -106,12 +108,12 @@ std::string lineOf(const AlertChannel& channel)
 
 Result<std::vector<AlertChannel>> readChannels(const std::string& path)
 {
-    std::ifstream file(path);
-    if (!file)
-        return fail(Code::Io, "the file with the alert channels cannot be read", path);
+    constexpr std::size_t MostBytes = std::size_t { 1 } << 20;
+    DS_TRY(const std::string text, readSmallFile(path, "file with the alert channels", MostBytes));
+    std::istringstream lines(text);
     std::vector<AlertChannel> channels;
     std::size_t number = 0;
-    for (std::string line; std::getline(file, line);) {
+    for (std::string line; std::getline(lines, line);) {
         ++number;
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == std::string::npos || line[begin] == '#')
@@ -143,9 +145,26 @@ Result<void> writeChannels(const std::string& path, const std::vector<AlertChann
     return {};
 }
 
+std::optional<std::string> whyItCannotSend(const AlertChannel& channel)
+{
+    if (channel.kind != ChannelKind::Command)
+        return std::nullopt;
+    std::error_code failed;
+    const fs::file_status status = fs::status(channel.address, failed);
+    if (!fs::exists(status))
+        return "there is no such program";
+    if (!fs::is_regular_file(status) || access(channel.address.c_str(), X_OK) != 0)
+        return "it is no program that this user may execute";
+    return std::nullopt;
+}
+
 AlertChannelView channelView(const AlertChannel& channel)
 {
-    return { KindWords[static_cast<std::size_t>(channel.kind)], channel.name, channel.minLevel };
+    AlertChannelView view;
+    view.kind = KindWords[static_cast<std::size_t>(channel.kind)];
+    view.name = channel.name;
+    view.minLevel = channel.minLevel;
+    return view;
 }
 
 } // namespace deltascope::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace deltascope::app {
 
@@ -9,6 +10,12 @@ enum class Delivery : std::uint8_t {
     Delivered,
     Refused, ///< the same message will be refused again
     Failed, ///< it may work later
+};
+
+/// One try to hand over a message.
+struct DeliveryTry {
+    Delivery outcome = Delivery::Delivered;
+    std::string failure; ///< why it did not arrive; holds no secret of the channel
 };
 
 } // namespace deltascope::app

@@ -9,7 +9,8 @@
 
 namespace deltascope::app {
 
-/// Posts JSON over HTTP(S). Follows no redirects and keeps nothing of the answers. One thread posts; any may stop it.
+/// Posts JSON over HTTP(S). Follows no redirects and reads of answers the status alone. Sends nothing twice. One thread
+/// posts; any may stop it.
 class HttpPost {
 public:
     /// `client` must live as long.
@@ -19,7 +20,7 @@ public:
     }
 
     /// At most ten seconds. `headers`: further ones.
-    Delivery post(const std::string& url, const std::string& body, http::Headers headers);
+    DeliveryTry post(const std::string& url, const std::string& body, http::Headers headers);
     /// What is under way ends at once, and so does everything later.
     void stop() { m_task.requestStop(); }
 

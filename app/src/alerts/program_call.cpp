@@ -4,9 +4,11 @@
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
@@ -30,8 +32,12 @@ int fileOf(const std::string& message)
     return -1;
 }
 
-/// 0: it cannot be started.
-pid_t start(const std::string& program, int input)
+struct StartedProgram {
+    pid_t child = 0;
+    int error = 0; ///< why there is no child
+};
+
+StartedProgram start(const std::string& program, int input)
 {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
@@ -39,34 +45,42 @@ pid_t start(const std::string& program, int input)
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const std::array<char*, 2> words = { const_cast<char*>(program.c_str()), nullptr };
-    pid_t child = 0;
-    const bool isStarted = posix_spawn(&child, program.c_str(), &files, nullptr, words.data(), environ) == 0;
+    StartedProgram started;
+    started.error = posix_spawn(&started.child, program.c_str(), &files, nullptr, words.data(), environ);
     posix_spawn_file_actions_destroy(&files);
-    return isStarted ? child : 0;
+    return started;
+}
+
+std::string endOf(int status)
+{
+    return WIFSIGNALED(status) ? fmt::format("signal {} has ended the program", WTERMSIG(status))
+                               : fmt::format("the program ends with status {}", WEXITSTATUS(status));
 }
 
 }
 
-Delivery ProgramCall::call(const std::string& program, const std::string& message)
+DeliveryTry ProgramCall::call(const std::string& program, const std::string& message)
 {
     const int input = fileOf(message);
     if (input < 0)
-        return Delivery::Failed;
-    const pid_t child = start(program, input);
+        return { Delivery::Failed, "there is no room for the message" };
+    const auto [child, error] = start(program, input);
     close(input);
-    if (child == 0)
-        return Delivery::Refused;
+    if (error != 0)
+        return { Delivery::Refused, "the program cannot be started: " + std::generic_category().message(error) };
     const auto end = std::chrono::steady_clock::now() + Longest;
     int status = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
         if (m_stopped || std::chrono::steady_clock::now() >= end) {
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
-            return Delivery::Failed;
+            return { Delivery::Failed, "the program has not ended within 10 seconds" };
         }
         std::this_thread::sleep_for(Look);
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? Delivery::Delivered : Delivery::Failed;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return {};
+    return { Delivery::Failed, endOf(status) };
 }
 
 } // namespace deltascope::app

@@ -11,7 +11,7 @@ namespace deltascope::app {
 class ProgramCall {
 public:
     /// At most ten seconds, then it is killed. Delivered: the program ended with 0. Refused: it cannot be started.
-    Delivery call(const std::string& program, const std::string& message);
+    DeliveryTry call(const std::string& program, const std::string& message);
     /// What is under way ends at once, and so does everything later.
     void stop() { m_stopped = true; }
 

@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <fmt/format.h>
 #include <mutex>
 #include <thread>
 
@@ -57,13 +58,13 @@ public:
     {
         {
             const std::lock_guard lock(m_mutex);
-            if (!startLocked()) {
-                ++m_counts.failed;
+            if (Result<void> started = startLocked(); !started) {
+                failLocked(std::move(started.error().text));
                 return;
             }
             if (m_queue.size() == MostQueued) {
                 m_queue.pop_front();
-                ++m_counts.dropped;
+                failLocked(fmt::format("dropped: {} newer messages were waiting", MostQueued));
             }
             m_queue.push_back(std::move(body));
         }
@@ -71,15 +72,22 @@ public:
     }
 
 private:
-    /// False: the system gives no thread to send with.
-    bool startLocked()
+    /// Errors: Io (the system gives no thread to send with).
+    Result<void> startLocked()
     {
-        if (m_thread.joinable())
-            return true;
-        Result<std::jthread> thread = startThread([this] { run(); });
-        if (thread)
-            m_thread = std::move(*thread);
-        return thread.has_value();
+        if (!m_thread.joinable()) {
+            DS_TRY(m_thread, startThread([this] { run(); }));
+        }
+        return {};
+    }
+
+    void failLocked(std::string why)
+    {
+        using namespace std::chrono;
+        ++m_counts.failed;
+        m_counts.lastArrived = false;
+        m_counts.lastFailedUs = duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+        m_counts.lastFailure = std::move(why);
     }
 
     void run()
@@ -92,33 +100,38 @@ private:
             const std::string body = std::move(m_queue.front());
             m_queue.pop_front();
             m_isSending = true;
-            const Result<bool> delivered = caught([&]() -> Result<bool> { return deliver(body, lock); });
+            Result<DeliveryTry> last = caught([&]() -> Result<DeliveryTry> { return deliver(body, lock); });
             if (!lock.owns_lock())
                 lock.lock();
-            ++(delivered.value_or(false) ? m_counts.delivered : m_counts.failed);
+            if (last && last->outcome == Delivery::Delivered) {
+                ++m_counts.delivered;
+                m_counts.lastArrived = true;
+            } else {
+                failLocked(last ? std::move(last->failure) : std::move(last.error().text));
+            }
             m_isSending = false;
         }
     }
 
-    /// Gives the lock back while it sends.
-    bool deliver(const std::string& body, std::unique_lock<std::mutex>& lock)
+    /// The last try. Gives the lock back while it sends.
+    DeliveryTry deliver(const std::string& body, std::unique_lock<std::mutex>& lock)
     {
         http::Headers headers;
         if (m_channel.kind == ChannelKind::Webhook && !m_channel.secret.empty())
             headers.add("X-Deltascope-Signature", "sha256=" + signatureOf(body, m_channel.secret));
         std::chrono::milliseconds pause = m_firstPause;
+        DeliveryTry last { Delivery::Failed, "stopped on request" };
         for (int left = Tries; left > 0 && !m_stopping; --left, pause *= PauseGrowth) {
             lock.unlock();
-            const Delivery outcome = m_channel.kind == ChannelKind::Command
-                ? m_program.call(m_channel.address, body)
-                : m_post.post(m_channel.address, body, headers);
+            last = m_channel.kind == ChannelKind::Command ? m_program.call(m_channel.address, body)
+                                                          : m_post.post(m_channel.address, body, headers);
             lock.lock();
-            if (outcome != Delivery::Failed)
-                return outcome == Delivery::Delivered;
+            if (last.outcome != Delivery::Failed)
+                return last;
             if (left > 1)
                 m_changed.wait_for(lock, pause, [this] { return m_stopping; });
         }
-        return false;
+        return last;
     }
 
     const AlertChannel m_channel;
@@ -182,8 +195,15 @@ AlertSender::Lines AlertSender::lines() const
 std::vector<AlertChannelView> AlertSender::channels() const
 {
     std::vector<AlertChannelView> views;
-    for (const auto& line : lines())
-        views.push_back(channelView(line->channel()));
+    for (const auto& line : lines()) {
+        SentCounts counts = line->counts();
+        AlertChannelView& view = views.emplace_back(channelView(line->channel()));
+        view.sent = counts.delivered;
+        view.failed = counts.failed;
+        view.lastArrived = counts.lastArrived;
+        view.lastFailedUs = counts.lastFailedUs;
+        view.lastFailure = std::move(counts.lastFailure);
+    }
     return views;
 }
 

@@ -1,6 +1,7 @@
 #include "serving.h"
 
 #include "browser.h"
+#include "channel_watch.h"
 #include "server/api/api.h"
 #include "server/server.h"
 
@@ -50,6 +51,15 @@ void printWhere(const server::Server& server, const ServeOptions& options, const
                                : "read-only; --allow-acts lets browsers verify and materialize\n");
 }
 
+void warnOf(const std::vector<app::AlertChannel>& channels)
+{
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+        if (const std::optional<std::string> why = app::whyItCannotSend(channels[i]))
+            writeErr(fmt::format("warning: channel {} gets no message about alerts, {}: {}\n", i + 1, *why,
+                                 safe(channels[i].name)));
+    }
+}
+
 }
 
 Result<void> serve(app::Service& service, const ServeOptions& options, const std::vector<ServedRun>& runs,
@@ -73,7 +83,11 @@ Result<void> serve(app::Service& service, const ServeOptions& options, const std
     server::EventHub hub;
     const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, shown);
     DS_TRY(const std::unique_ptr<server::Server> server, server::Server::start(serverOptions(options), *api, hub));
+    warnOf(channels);
     monitor->sender()->setChannels(std::move(channels), server->url());
+    ChannelWatch watch(*monitor->sender(), [](const std::string& line) { writeErr(safe(line) + "\n"); });
+    if (!options.channels.empty())
+        DS_CHECK(watch.start());
     for (const ServedRun& run : runs)
         monitor->follow(run.source, run.name, run.demo);
     printWhere(*server, options, style);

@@ -49,6 +49,13 @@ template <class Io> void describe(Io& io, Of<Io, AlertChannelView>& channel)
     io("kind", word(channel.kind, AlertChannels));
     io("name", channel.name, "scheme and host, or the program; never the URL");
     io("min_level", word(channel.minLevel, AlertLevels));
+    if (!io.has("sent")) // a server of an earlier version tells nothing of messages
+        return;
+    io("sent", channel.sent, "messages that arrived since the daemon began");
+    io("failed", channel.failed, "messages that were given up, or dropped from a full queue");
+    io("last_arrived", channel.lastArrived, "whether the last message did; null: none has ended yet");
+    io("last_failed_us", channel.lastFailedUs, "when a message failed last; null: none has");
+    io("last_failure", nullIfEmpty(channel.lastFailure), "why; never the URL");
 }
 
 template <class Io> void describe(Io& io, Of<Io, AlertListView>& list)

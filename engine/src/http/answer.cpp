@@ -61,6 +61,10 @@ bool Answer::endHead()
         return true;
     m_hasHead = true;
     m_response.contentRange = parseContentRange(m_response.headers.find("Content-Range").value_or(""));
+    if (m_request.headAlone) {
+        m_response.isWhole = false;
+        return false;
+    }
     m_isWanted = m_response.isGood() && isRangeAsked();
     if (Sink* const* const sink = std::get_if<Sink*>(&m_request.destination); sink && m_isWanted)
         (*sink)->begin(m_response);

@@ -10,7 +10,7 @@ namespace deltascope::desktop {
 // the notifications of the desktop. GUI thread.
 
 QString channelFile();
-/// What the file holds; nothing where there is none. Errors: Io, Usage.
+/// What the file holds; nothing where there is none. Errors: NotFound (it is gone meanwhile), Io, Usage.
 Result<std::vector<app::AlertChannel>> savedChannels();
 /// Writes the file, and tells these from now on. Errors: Io.
 Result<void> saveChannels(std::vector<app::AlertChannel> channels, app::AlertSender& sender);

@@ -4,6 +4,7 @@
 #include "deltascope/base/result.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,16 @@ Result<AlertChannel> parseChannel(const std::string& line);
 /// The line that parseChannel() reads as this channel.
 std::string lineOf(const AlertChannel& channel);
 
-/// Reads a file with one channel per line; lines that begin with # and empty ones are passed over. Errors: Io, Usage;
-/// they name the line and never quote it.
+/// Reads a regular file with one channel per line; lines that begin with # and empty ones are passed over. Errors:
+/// NotFound, Io, Usage; they name the line and never quote it.
 Result<std::vector<AlertChannel>> readChannels(const std::string& path);
 /// Writes such a file for its owner alone, whole or not at all. Errors: Io.
 Result<void> writeChannels(const std::string& path, const std::vector<AlertChannel>& channels);
 
+/// Why a channel cannot take a message as things are now: its program cannot be executed. Nothing: no reason is known.
+std::optional<std::string> whyItCannotSend(const AlertChannel& channel);
+
+/// Without what became of messages.
 AlertChannelView channelView(const AlertChannel& channel);
 
 } // namespace deltascope::app

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,11 @@ namespace deltascope::app {
 /// What became of the messages of one channel.
 struct SentCounts {
     std::uint64_t delivered = 0;
-    std::uint64_t failed = 0; ///< given up
-    std::uint64_t dropped = 0; ///< the queue was full
+    std::uint64_t failed = 0; ///< given up, or dropped from a full queue
     std::uint64_t waiting = 0; ///< or under way
+    std::optional<bool> lastArrived; ///< whether the last message did; nothing: none has ended yet
+    std::optional<std::int64_t> lastFailedUs; ///< since 1970
+    std::string lastFailure; ///< why; holds no secret of the channel
 };
 
 /// Sends messages about alerts to channels, each on a thread of its own: a slow one holds up nobody. A message is tried
@@ -43,7 +46,7 @@ public:
     /// Queues a message that says it is a test, for one channel.
     void test(std::size_t channel, std::int64_t nowUs);
 
-    std::vector<AlertChannelView> channels() const;
+    std::vector<AlertChannelView> channels() const; ///< with what became of their messages
     std::vector<SentCounts> counts() const; ///< in the order of channels()
 
 private:

@@ -12,6 +12,15 @@ using nlohmann::json;
 
 namespace {
 
+/// With the channels.
+AlertListView listOf(Context& context, const std::string& run)
+{
+    AlertListView view = context.monitor.alerts().list(run);
+    if (const AlertSender* sender = context.monitor.sender())
+        view.channels = sender->channels();
+    return view;
+}
+
 Result<HttpResponse> acknowledge(Context& context, const Call& call)
 {
     DS_TRY(const AlertView alert, context.monitor.alerts().acknowledge(call.parts[0]));
@@ -59,7 +68,7 @@ Result<HttpResponse> setRule(Context& context, const Call& call)
     else if (found->is_number())
         threshold = found->get<double>();
     DS_CHECK(context.monitor.alerts().set(call.parts[0], on->get<bool>(), threshold));
-    return jsonAnswer(toJson(context.monitor.alerts().list({})));
+    return jsonAnswer(toJson(listOf(context, {})));
 }
 
 Result<HttpResponse> backtest(Context& context, const Call& call)
@@ -80,10 +89,7 @@ void addAlertRoutes(Routes& routes, Context& context)
                    const std::string run = textOf(call.request, "run");
                    if (!run.empty() && !context.monitor.run(run))
                        return fail(Code::NotFound, "there is no such run", run);
-                   AlertListView view = context.monitor.alerts().list(run);
-                   if (const AlertSender* sender = context.monitor.sender())
-                       view.channels = sender->channels();
-                   return jsonAnswer(toJson(view));
+                   return jsonAnswer(toJson(listOf(context, run)));
                }));
     routes.add("GET", "alerts/backtest", Scope::Read,
                answering([&](const Call& call) { return backtest(context, call); }));

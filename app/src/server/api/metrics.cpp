@@ -32,7 +32,8 @@ public:
     {
         std::string out;
         for (const auto& [name, samples] : m_metrics)
-            out += fmt::format("# TYPE deltascope_{} gauge\n{}", name, samples);
+            out += fmt::format("# TYPE deltascope_{} {}\n{}", name, name.ends_with("_total") ? "counter" : "gauge",
+                               samples);
         return out;
     }
 
@@ -63,6 +64,18 @@ void addRun(Exposition& out, const RunSummaryView& view)
         out.add("replica_lag_versions", fmt::format("{},replica=\"{}\"", run, escaped(replica.id)), replica.behind);
 }
 
+/// Two channels of one host are told apart by their place in the file.
+void addChannels(Exposition& out, const std::vector<AlertChannelView>& channels)
+{
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+        const AlertChannelView& view = channels[i];
+        const std::string channel =
+            fmt::format("channel=\"{}\",kind=\"{}\",name=\"{}\"", i + 1, view.kind, escaped(view.name));
+        out.add("alert_messages_sent_total", channel, std::optional(view.sent));
+        out.add("alert_messages_failed_total", channel, std::optional(view.failed));
+    }
+}
+
 }
 
 std::string metricsOf(Monitor& monitor)
@@ -75,6 +88,8 @@ std::string metricsOf(Monitor& monitor)
         ++tasks[task.state];
     for (const auto& [state, count] : tasks)
         out.add("tasks", fmt::format("state=\"{}\"", state), std::optional(count));
+    if (const AlertSender* sender = monitor.sender())
+        addChannels(out, sender->channels());
     return out.text();
 }
 

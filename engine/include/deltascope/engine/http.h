@@ -111,6 +111,9 @@ struct Request {
     bool followRedirects = false;
     /// Lets the server compress the body; it arrives as it was before. Limits count what arrives.
     bool mayBeCompressed = false;
+    /// The answer is over with its head, whatever its status: nothing of its body is read, and its connection is not
+    /// used again.
+    bool headAlone = false;
     /// Whether no harm is done if the server carries it out twice; empty: what the method promises (isRepeatable).
     std::optional<bool> repeatable;
     bool isRetry = false; ///< it was sent before; meters count those
@@ -140,8 +143,8 @@ struct Response {
     Headers headers;
     std::string body; ///< what is kept of it; of an answer that is not good, its first 64 KiB
     std::uint64_t takenBytes = 0; ///< of the body that went to the destination
-    /// False: the rest of the body was not read: it is a long one of an answer that is not good, or other bytes than
-    /// the range that was asked for.
+    /// False: the rest of the body was not read: only the head was wanted, it is a long one of an answer that is not
+    /// good, or other bytes than the range that was asked for.
     bool isWhole = true;
     std::optional<ContentRange> contentRange;
     std::uint64_t bytesIn = 0; ///< over the wire, headers included, encryption not

@@ -38,6 +38,8 @@ ChannelsCard::ChannelsCard(app::AlertSender* sender, QWidget* parent)
         connect(add, &QPushButton::clicked, this, &ChannelsCard::askForChannel);
         header()->addWidget(add);
         fill();
+        if (const auto saved = savedChannels(); !saved)
+            tellError(fail(saved.error()));
     }
     m_clock.setInterval(CountMs);
     connect(&m_clock, &QTimer::timeout, this, &ChannelsCard::showCounts);
@@ -70,18 +72,28 @@ QWidget* ChannelsCard::makeDesktopRow()
 
 void ChannelsCard::setForeign(const std::vector<app::AlertChannelView>& channels)
 {
-    if (m_sender || channels.size() == m_shown.size())
+    if (m_sender)
         return;
-    for (const app::AlertChannelView& channel : channels)
-        addRow(channel);
-    setNote(tr("set up where the server runs"));
+    if (channels.size() != m_shown.size()) {
+        clear();
+        for (const app::AlertChannelView& channel : channels)
+            addRow(channel);
+        setNote(tr("set up where the server runs"));
+    }
+    for (std::size_t i = 0; i < channels.size(); ++i)
+        showState(i, channels[i], 0);
 }
 
-void ChannelsCard::fill()
+void ChannelsCard::clear()
 {
     for (const Row& row : m_shown)
         row.widget->deleteLater();
     m_shown.clear();
+}
+
+void ChannelsCard::fill()
+{
+    clear();
     for (const app::AlertChannelView& channel : m_sender->channels())
         addRow(channel);
     showCounts();
@@ -127,17 +139,27 @@ void ChannelsCard::showCounts()
     if (!m_sender)
         return;
     const std::vector<app::SentCounts> counts = m_sender->counts();
-    for (std::size_t i = 0; i < std::min(counts.size(), m_shown.size()); ++i) {
-        QStringList parts;
-        if (counts[i].waiting > 0)
-            parts += tr("sending…");
-        if (counts[i].delivered > 0)
-            parts += tr("%1 sent").arg(exactText(counts[i].delivered));
-        if (const std::uint64_t lost = counts[i].failed + counts[i].dropped; lost > 0)
-            parts += tr("✕ %1 failed").arg(exactText(lost));
-        m_shown[i].status->setText(parts.join(QStringLiteral(", ")));
-        setRole(m_shown[i].status, counts[i].failed > 0 ? "error" : "muted");
-    }
+    const std::vector<app::AlertChannelView> channels = m_sender->channels();
+    for (std::size_t i = 0; i < std::min({ counts.size(), channels.size(), m_shown.size() }); ++i)
+        showState(i, channels[i], counts[i].waiting);
+}
+
+void ChannelsCard::showState(std::size_t index, const app::AlertChannelView& channel, std::uint64_t waiting)
+{
+    QStringList parts;
+    if (waiting > 0)
+        parts += tr("sending…");
+    if (channel.sent > 0)
+        parts += tr("%1 sent").arg(exactText(channel.sent));
+    const bool fails = channel.lastArrived == false;
+    if (channel.failed > 0)
+        parts += (fails ? tr("✕ %1 failed") : tr("%1 failed")).arg(exactText(channel.failed));
+    QLabel* status = m_shown[index].status;
+    status->setText(parts.join(QStringLiteral(", ")));
+    status->setToolTip(channel.lastFailedUs
+                           ? tr("failed %1: %2").arg(fullTimeText(*channel.lastFailedUs), safeName(channel.lastFailure))
+                           : QString());
+    setRole(status, fails ? "error" : "muted");
 }
 
 Result<void> ChannelsCard::add(const app::AlertChannel& channel)

@@ -38,7 +38,9 @@ private:
     QWidget* makeDesktopRow();
     void fill();
     void addRow(const app::AlertChannelView& channel);
+    void clear();
     void showCounts();
+    void showState(std::size_t index, const app::AlertChannelView& channel, std::uint64_t waiting);
     void askForChannel();
     void tellError(const Result<void>& outcome);
 

@@ -675,6 +675,11 @@ export interface AlertChannel {
   kind: 'webhook' | 'slack' | 'discord' | 'command';
   name: string; // scheme and host, or the program; never the URL
   min_level: AlertLevel;
+  sent: number; // messages that arrived since the daemon began
+  failed: number; // messages that were given up, or dropped from a full queue
+  last_arrived: boolean | null; // whether the last message did; null: none has ended yet
+  last_failed_us: number | null; // when a message failed last; null: none has
+  last_failure: string | null; // why; never the URL
 }
 
 /** All alerts, and what makes and sends them. */

@@ -53,6 +53,11 @@ struct AlertChannelView {
     std::string kind; ///< webhook slack discord command
     std::string name; ///< scheme and host, or the program
     AlertLevel minLevel = AlertLevel::Info;
+    std::uint64_t sent = 0; ///< messages that arrived
+    std::uint64_t failed = 0; ///< messages that were given up, or dropped from a full queue
+    std::optional<bool> lastArrived; ///< whether the last message did; nothing: none has ended yet
+    std::optional<std::int64_t> lastFailedUs;
+    std::string lastFailure; ///< why; empty: none has failed
 };
 
 struct AlertListView {

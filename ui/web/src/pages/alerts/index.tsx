@@ -3,8 +3,9 @@ import type { AlertList } from '../../api/types';
 import { AlertRow } from '../../components/AlertRow';
 import { Card } from '../../components/Card';
 import { EmptyState, Skeleton } from '../../components/states';
-import { plural, safeName } from '../../format';
+import { plural } from '../../format';
 import { alerts, failure } from '../../state/store';
+import { Channels } from './Channels';
 import { Rules } from './Rules';
 import './alerts.css';
 
@@ -18,17 +19,7 @@ export default function Alerts() {
       <Firing list={list} />
       <History list={list} />
       <Rules rules={list.rules} />
-      <Card title="Channels" note="where alerts are sent">
-        {list.channels.length === 0 ? (
-          <EmptyState title="Alerts are shown here only">
-            <p>Start the daemon with a channel for messages to a webhook, Slack or Discord.</p>
-          </EmptyState>
-        ) : (
-          <ul class="channels">
-            {list.channels.map(({ kind, name, min_level: level }) => <li key={name}><strong>{kind}</strong> {safeName(name)} <span class="muted">from level {level}</span></li>)}
-          </ul>
-        )}
-      </Card>
+      <Channels channels={list.channels} />
     </div>
   );
 }
