@@ -5,11 +5,12 @@ import base64
 import json
 import os
 import re
+import resource
 import shutil
 import threading
 import zipfile
 
-from support import CONFLICT, GOLDEN, NOT_FOUND, E2ETest, main
+from support import CONFLICT, GOLDEN, NO_SPACE, NOT_FOUND, OK, E2ETest, main
 
 CANARY = "canary-4f1c9a77"
 SECRETS = {"AWS_SECRET_ACCESS_KEY": CANARY, "HF_TOKEN": CANARY, "DELTASCOPE_TOKEN": CANARY}
@@ -156,6 +157,19 @@ class Bundle(E2ETest):
         self.assertEqual(self.bytes_of("run.dscope"), before)
         os.symlink(self.path("nowhere"), self.path("link"))
         self.refused(self.run_ds("export", self.source, "--bundle", self.path("link")), CONFLICT, "DS-EXISTS")
+
+    def test_a_file_size_limit_is_like_a_full_disk(self):
+        self.export("trl-v2-gap")
+        whole = os.path.getsize(self.path("run.dscope"))
+
+        def export_below(limit):
+            return self.run_ds(
+                "export", self.source, "--bundle", self.path("limited.dscope"),
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+        self.refused(export_below(whole // 2), NO_SPACE, "DS-NOSPACE")
+        self.assertFalse(os.path.exists(self.path("limited.dscope")))
+        self.assertEqual(export_below(4 * whole).code, OK)
 
     def test_a_broken_source_leaves_nothing(self):
         hostile = os.path.join(GOLDEN, "safetensors-hostile", "bucket")

@@ -9,53 +9,18 @@
 #include "deltascope/app/alerts.h"
 #include "deltascope/app/view/counted.h"
 #include "server/api/api.h"
+#include "service/new_file.h"
 #include "view/io/json_writer.h"
 #include "view/json_parts.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace deltascope::bundle {
 
 namespace {
 
 constexpr int VerifyLevel = 2; ///< as deep as a daemon looks by default
-
-tl::unexpected<Error> refused(const std::string& path, int why)
-{
-    if (why == EEXIST)
-        return fail(Code::Exists, "there is a file of this name, and a bundle replaces none", path,
-                    "choose another name");
-    return fail(why == ENOSPC || why == EDQUOT ? Code::NoSpace : Code::Io,
-                fmt::format("the bundle cannot be written: {}", std::strerror(why)), path);
-}
-
-/// A file that could not be written whole is removed.
-Result<void> writeNew(const std::string& path, const std::string& bytes)
-{
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0)
-        return refused(path, errno);
-    int why = 0;
-    for (std::size_t done = 0; done < bytes.size() && why == 0;) {
-        const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-        if (written > 0)
-            done += static_cast<std::size_t>(written);
-        else if (errno != EINTR)
-            why = errno;
-    }
-    if (why == 0 && ::fsync(file) != 0)
-        why = errno;
-    ::close(file);
-    if (why == 0)
-        return {};
-    ::unlink(path.c_str());
-    return refused(path, why);
-}
 
 Result<std::string> archiveOf(const Recording& recording, const std::string& counts, std::int64_t createdUs)
 {
@@ -114,7 +79,8 @@ Result<void> expectPlace(const std::string& destination)
     std::error_code none;
     const std::filesystem::path path = std::filesystem::absolute(destination, none);
     if (std::filesystem::exists(std::filesystem::symlink_status(path, none)))
-        return refused(destination, EEXIST);
+        return fail(Code::Exists, "there is a file of this name, and a bundle replaces none", destination,
+                    "choose another name");
     if (!std::filesystem::is_directory(path.parent_path(), none))
         return fail(Code::NotFound, "the folder that the bundle is to lie in does not exist", destination,
                     "make the folder, or choose another");
@@ -134,7 +100,7 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
     const std::string counts =
         recording.snapshot->heat ? countsOf(service, *recording.snapshot->heat, recording.leftOut) : std::string();
     DS_TRY(const std::string bytes, archiveOf(recording, counts, createdUs));
-    DS_CHECK(writeNew(destination, bytes));
+    DS_CHECK(app::writeNewFile(destination, bytes, "the bundle"));
     return BundleView { destination, bytes.size(), recording.of("steps").at("steps").size(), recording.leftOut };
 }
 
