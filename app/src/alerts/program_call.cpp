@@ -1,5 +1,7 @@
 #include "alerts/program_call.h"
 
+#include "deltascope/base/spawn_attributes.h"
+
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -39,8 +41,9 @@ pid_t start(const std::string& program, int input)
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const std::array<char*, 2> words = { const_cast<char*>(program.c_str()), nullptr };
+    const SpawnAttributes attributes;
     pid_t child = 0;
-    const bool isStarted = posix_spawn(&child, program.c_str(), &files, nullptr, words.data(), environ) == 0;
+    const bool isStarted = posix_spawn(&child, program.c_str(), &files, attributes.get(), words.data(), environ) == 0;
     posix_spawn_file_actions_destroy(&files);
     return isStarted ? child : 0;
 }
