@@ -401,6 +401,18 @@ TEST_F(Alerting, ABacktestFindsEachTimeThatARuleWouldHaveFired)
     EXPECT_EQ(Json::parse(toJson(*result)).at("fired").at(0).at("step"), 30);
 }
 
+TEST_F(Alerting, ABacktestBeginsBeforeAnyStepAlsoWhereTheNewestOneIsGone)
+{
+    AlertRun run(5);
+    run.view.problems.push_back({ "DS-VANISHED", 5, "deltas/5", "step 5 was here and is gone", "put it back" });
+    ASSERT_TRUE(m_engine.backtest(run.snapshot(), "chain-gap"));
+    AlertRun empty(0);
+    empty.view.problems = run.view.problems;
+    const Result<BacktestView> nothing = m_engine.backtest(empty.snapshot(), "chain-gap");
+    ASSERT_TRUE(nothing);
+    EXPECT_TRUE(nothing->fired.empty());
+}
+
 TEST_F(Alerting, ABacktestKnowsTheBase)
 {
     AlertRun run(0);

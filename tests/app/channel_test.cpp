@@ -1,7 +1,9 @@
 #include "deltascope/app/alert_sender.h"
 
 #include "alerts/message.h"
+#include "alerts/program_call.h"
 #include "support/eventually.h"
+#include "support/ignored_signals.h"
 #include "support/no_threads.h"
 #include "support/scripted_server.h"
 #include "support/temp_dir.h"
@@ -367,6 +369,23 @@ TEST(Channels, AProgramGetsTheMessageOnItsStandardInput)
     EXPECT_EQ(Json::parse(got).at("title"), "This is a test of Deltascope");
     sender.send(alert(), test::Begin);
     EXPECT_EQ(settled(sender, 2).delivered, 2U);
+}
+
+TEST(Channels, AProgramIgnoresNoSignalThatOursIgnoresForItself)
+{
+    const test::TempDir folder;
+    const std::string script = folder.write("page-me", "#!/bin/sh\ngrep '^SigIgn:' /proc/self/status > \"$0.got\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    {
+        const test::IgnoredSignals ignored;
+        EXPECT_EQ(ProgramCall().call(script, "{}"), Delivery::Delivered);
+    }
+    std::string word;
+    std::string mask;
+    ASSERT_TRUE(std::ifstream(script + ".got") >> word >> mask);
+    EXPECT_FALSE(test::isIn(mask, SIGPIPE)) << mask;
+    EXPECT_FALSE(test::isIn(mask, SIGXFSZ)) << mask;
+    EXPECT_TRUE(test::isIn(mask, SIGUSR1)) << "what the user ignores stays ignored";
 }
 
 TEST(Channels, AProgramThatFailsIsTriedAgainAndOneThatIsNotThereIsNot)

@@ -5,9 +5,12 @@ import base64
 import json
 import os
 import re
+import resource
+import shutil
+import threading
 import zipfile
 
-from support import CONFLICT, GOLDEN, NOT_FOUND, E2ETest, main
+from support import CONFLICT, GOLDEN, NO_SPACE, NOT_FOUND, OK, E2ETest, main
 
 CANARY = "canary-4f1c9a77"
 SECRETS = {"AWS_SECRET_ACCESS_KEY": CANARY, "HF_TOKEN": CANARY, "DELTASCOPE_TOKEN": CANARY}
@@ -89,6 +92,49 @@ class Bundle(E2ETest):
         for left_out in (json.loads(files["manifest.json"])["left_out"], page["left_out"], self.result["left_out"]):
             self.assertEqual(left_out, ["tensors of single steps before the newest 50"])
 
+    def test_a_run_that_grows_meanwhile_is_exported_as_it_was_at_one_moment(self):
+        whole, growing = self.make_run("whole", tensors=4, elements=4096, steps=400).source, self.path("growing")
+        names = sorted(
+            (os.path.join(root, name) for root, _, files in os.walk(whole) for name in files), key=os.path.basename)
+
+        def publish(name):
+            place = os.path.join(growing, os.path.relpath(name, whole))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.copyfile(name, self.path("on-its-way"))
+            os.rename(self.path("on-its-way"), place)
+
+        for name in names[:20]:
+            publish(name)
+        exported = threading.Event()
+
+        def go_on():
+            for name in names[20:]:
+                if exported.wait(0.05):
+                    return
+                publish(name)
+
+        trainer = threading.Thread(target=go_on)
+        trainer.start()
+        try:
+            files = self.export_source(growing)
+        finally:
+            exported.set()
+            trainer.join()
+        page = self.inlined(files["web/index.html"])
+        answers = {address.removeprefix(f"runs/{page['run']}"): answer for address, answer in page["answers"].items()}
+        steps = [step["step"] for step in self.lines(files["steps.jsonl"])]
+        self.assertGreaterEqual(len(steps), 20)
+        self.assertEqual(len(steps), self.result["steps"])
+        self.assertEqual([step["step"] for step in answers["/steps"]["steps"]], steps)
+        self.assertEqual(answers[""]["kpi"]["newest"], steps[-1])
+        self.assertEqual(json.loads(files["manifest.json"])["ranges"][-1]["last_step"], steps[-1])
+        snapshot = json.loads(files["snapshot.json"])
+        self.assertEqual(snapshot["run"]["latest"], steps[-1])
+        listed = {entry["step"] for entry in json.loads(files["listing.json"])["objects"]}
+        self.assertEqual(listed - {None}, set(steps))
+        details = {int(address.split(":")[1]) for address in answers if address.startswith("/steps/")}
+        self.assertLessEqual(details, set(steps))
+
     def test_alerts_that_an_export_does_not_wait_for_are_named(self):
         files = self.export("slime-v2-xor")  # without its base: no step can be rebuilt
         waiting = ["alerts of chain-gap that fire only after longer than an export takes"]
@@ -111,6 +157,19 @@ class Bundle(E2ETest):
         self.assertEqual(self.bytes_of("run.dscope"), before)
         os.symlink(self.path("nowhere"), self.path("link"))
         self.refused(self.run_ds("export", self.source, "--bundle", self.path("link")), CONFLICT, "DS-EXISTS")
+
+    def test_a_file_size_limit_is_like_a_full_disk(self):
+        self.export("trl-v2-gap")
+        whole = os.path.getsize(self.path("run.dscope"))
+
+        def export_below(limit):
+            return self.run_ds(
+                "export", self.source, "--bundle", self.path("limited.dscope"),
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+        self.refused(export_below(whole // 2), NO_SPACE, "DS-NOSPACE")
+        self.assertFalse(os.path.exists(self.path("limited.dscope")))
+        self.assertEqual(export_below(4 * whole).code, OK)
 
     def test_a_broken_source_leaves_nothing(self):
         hostile = os.path.join(GOLDEN, "safetensors-hostile", "bucket")

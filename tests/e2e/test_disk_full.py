@@ -173,6 +173,45 @@ class FileSizeLimit(WriteFailures):
                 self.finish_and_clear()
 
 
+class DoctorWithoutRoom(E2ETest):
+    """Where catalog and records cannot grow, no line says that all is well."""
+
+    def examine(self, home, source, limit=resource.RLIM_INFINITY):
+        outcome = self.ok_json(
+            "doctor", source, env=self.environment(DELTASCOPE_HOME=home),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        return {check["name"]: check for check in outcome["checks"]}
+
+    def test_what_is_full_is_called_so(self):
+        run = self.make_run()
+        for used in (False, True):
+            for limit in (1 << 10, 4 << 10, 16 << 10, 40 << 10):
+                with self.subTest(used=used, limit=limit):
+                    home = self.path(f"home-{used}-{limit}")
+                    if used:
+                        self.ok("log", self.make_run(f"another-{limit}").source, env=self.environment(DELTASCOPE_HOME=home))
+                    checks = self.examine(home, run.source, limit)
+                    for name in ("catalog", "records"):
+                        self.assertFalse(checks[name]["ok"], checks[name])
+                        self.assertRegex(checks[name]["detail"], r"^DS-NOSPACE: .*(too large|full)")
+                    has_problems = not checks["layout"]["detail"].endswith(", 0 problems")
+                    self.assertEqual(checks["health"]["ok"], not has_problems, checks["layout"])
+                    if has_problems:
+                        self.assertRegex(checks["health"]["detail"], "^DS-NOSPACE: ")
+                    if used:
+                        self.assertEqual(has_problems, limit < 40 << 10)
+
+    def test_with_room_all_is_well(self):
+        run = self.make_run()
+        for again in (False, True):
+            checks = self.examine(self.path("home"), run.source)
+            for name in ("catalog", "records", "layout", "health"):
+                self.assertTrue(checks[name]["ok"], (again, checks[name]))
+            self.assertTrue(checks["layout"]["detail"].endswith(", 0 problems"), checks["layout"])
+        left = [name for _, _, files in os.walk(self.path("home")) for name in files if name.startswith("doctor-")]
+        self.assertEqual(left, [])
+
+
 class FailingCalls(WriteFailures):
     """The n-th call of a kind fails, once or from then on."""
 

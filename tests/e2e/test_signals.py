@@ -4,9 +4,11 @@
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import signal
+import socket
 import subprocess
 
 from support import BIN, OK, STOPPED, E2ETest, main, tree_state, wait_until
@@ -94,6 +96,46 @@ class Streams(E2ETest):
                 process.wait(timeout=60)
                 self.assertIn(process.returncode, (OK, -signal.SIGPIPE, 128 + signal.SIGPIPE), err)
                 self.assertNotRegex(err.lower(), "pipe|ds-|error|terminate")
+
+    def test_what_waits_ends_when_its_reader_goes_although_nothing_happens(self):
+        run = self.make_run()
+        os.mkdir(self.path("checkpoints"))
+        publish = ["publish", "--into", self.path("into"), "--layout", "trl-v2", "--watch", self.path("checkpoints")]
+        for command, speaks in (
+            (["watch", run.source], True),
+            (["watch", run.source, "--json"], True),
+            (["watch", self.path("checkpoints")], False),  # a run without any version yet
+            (publish, False),
+        ):
+            for make in (os.pipe, self.socket_pair):
+                with self.subTest(command=command, stream=make.__name__):
+                    reader, writer = make()
+                    process = self.start(*command, stdout=writer)
+                    os.close(writer)
+                    if speaks:
+                        self.assertTrue(os.read(reader, 1))
+                    os.close(reader)
+                    self.assertEqual(process.wait(timeout=60), OK)
+                    self.assertNotRegex(process.stderr.read().decode().lower(), "pipe|ds-|error|terminate")
+
+    @staticmethod
+    def socket_pair():
+        return [end.detach() for end in socket.socketpair()]
+
+    def test_what_waits_goes_on_while_it_is_read(self):
+        run = self.make_run()
+        newest = os.path.join(run.source, "deltas", f"step_{run.last:06}.safetensors")
+        os.rename(newest, self.path("kept"))
+        reader, writer = os.pipe()
+        process = self.start("watch", run.source, stdout=writer)
+        os.close(writer)
+        with open(reader, encoding="utf-8") as lines:
+            next(lines)
+            self.assertIsNone(process.poll())
+            os.rename(self.path("kept"), newest)
+            self.assertTrue(any(re.match(rf"\W*{run.last} ", line) for line in lines), "it ended")
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), OK)
 
     def test_data_on_stdout_the_rest_on_stderr(self):
         run = self.make_run()

@@ -1,7 +1,11 @@
 #include "catalog_fixture.h"
+#include "support/child_process.h"
 
 #include <algorithm>
+#include <csignal>
+#include <functional>
 #include <random>
+#include <sys/resource.h>
 
 // Records of what was seen first.
 
@@ -35,6 +39,26 @@ TEST_F(RecordsTest, AnotherProcessThatHoldsTheFileDoesNotMakeItLost)
     const auto records = Records::open(recordsPath(), std::chrono::milliseconds(10));
     ASSERT_TRUE(records) << records.error().text;
     EXPECT_EQ((*records)->sights("s", "k")->size(), 1U);
+}
+
+TEST_F(RecordsTest, WhereTheyCannotGrowTheDiskIsFull)
+{
+    const auto opensBelow = [&](rlim_t bytes,
+                                const std::function<bool(const Result<std::unique_ptr<Records>>&)>& isSo) {
+        return test::inChild([&] {
+            std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit limit { bytes, bytes };
+            ::setrlimit(RLIMIT_FSIZE, &limit);
+            return isSo(Records::open(recordsPath()));
+        });
+    };
+    const auto isFull = [](const Result<std::unique_ptr<Records>>& opened) {
+        return !opened && opened.error().code == Code::NoSpace;
+    };
+    EXPECT_TRUE(opensBelow(16U << 10, isFull)) << "no room for the index of the log";
+    ASSERT_TRUE(Records::open(recordsPath()));
+    EXPECT_TRUE(opensBelow(16U << 10, isFull));
+    EXPECT_TRUE(opensBelow(1U << 20, [](const auto& opened) { return opened.has_value(); }));
 }
 
 TEST_F(RecordsTest, SightsComeBackOldestFirst)

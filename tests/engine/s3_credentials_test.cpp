@@ -1,6 +1,7 @@
 #include "s3_fixture.h"
 
 #include "store/s3/credential_ways.h"
+#include "support/ignored_signals.h"
 #include "support/temp_dir.h"
 
 #include <fmt/format.h>
@@ -94,6 +95,21 @@ TEST_F(S3Credentials, AProgramGivesThem)
     EXPECT_EQ(keyOf("silent"), "DS-AUTH");
     EXPECT_EQ(keyOf("endless"), "DS-HOSTILE");
     EXPECT_EQ(keyOf("odd"), "DS-AUTH");
+}
+
+TEST_F(S3Credentials, AProgramIgnoresNoSignalThatOursIgnoresForItself)
+{
+    config("[profile ignores]\ncredential_process = printf '{\"Version\":1,\"AccessKeyId\":\"%s\","
+           "\"SecretAccessKey\":\"s\"}' $(grep '^SigIgn:' /proc/self/status | cut -f2)\n");
+    std::string mask;
+    {
+        const test::IgnoredSignals ignored;
+        mask = keyOf("ignores");
+    }
+    ASSERT_TRUE(mask.ends_with("/s/")) << mask;
+    EXPECT_FALSE(test::isIn(mask, SIGPIPE)) << mask;
+    EXPECT_FALSE(test::isIn(mask, SIGXFSZ)) << mask;
+    EXPECT_TRUE(test::isIn(mask, SIGUSR1)) << "what the user ignores stays ignored";
 }
 
 TEST_F(S3Credentials, AProgramEndsWithItsTask)

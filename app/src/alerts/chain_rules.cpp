@@ -34,10 +34,12 @@ const ProblemView* newestGone(const RunView& run)
     const std::vector<const StepView*> steps = newestSteps(run);
     const bool isChain =
         std::any_of(steps.begin(), steps.end(), [](const StepView* step) { return step->kind == "delta"; });
+    if (!isChain)
+        return nullptr;
     const auto found = std::find_if(run.problems.begin(), run.problems.end(), [&](const ProblemView& problem) {
         return problem.code == "DS-VANISHED" && problem.step && *problem.step > steps.back()->step;
     });
-    return isChain && found != run.problems.end() ? &*found : nullptr;
+    return found != run.problems.end() ? &*found : nullptr;
 }
 
 Finding goneFinding(const RuleInput& input, const ProblemView& gone)

@@ -1,5 +1,6 @@
 #include "deltascope/app/alert_channel.h"
 
+#include "deltascope/engine/file_system.h"
 #include "deltascope/engine/http_url.h"
 #include "service/small_file.h"
 
@@ -131,18 +132,20 @@ Result<void> writeChannels(const std::string& path, const std::vector<AlertChann
     std::error_code failed;
     fs::create_directories(fs::path(path).parent_path(), failed);
     const std::string aside = path + ".new";
-    std::ofstream file(aside, std::ios::trunc);
+    fs::remove(aside, failed);
+    const std::unique_ptr<FileSystem> disk = makeFileSystem();
+    DS_TRY(const std::unique_ptr<OutputFile> file, disk->create(aside));
     fs::permissions(aside, fs::perms::owner_read | fs::perms::owner_write, failed); // before anything is in it
     if (failed)
         return fail(Code::Io, failed.message(), path);
+    std::string lines;
     for (const AlertChannel& channel : channels)
-        file << lineOf(channel) << '\n';
-    file.close();
-    if (!file)
-        return fail(Code::Io, "the file with the alert channels cannot be written", path);
-    if (fs::rename(aside, path, failed); failed)
-        return fail(Code::Io, failed.message(), path);
-    return {};
+        lines += lineOf(channel) + '\n';
+    if (Result<void> written = file->write(0, asBytes(lines)); !written) {
+        fs::remove(aside, failed);
+        return written;
+    }
+    return disk->replace(aside, path);
 }
 
 std::optional<std::string> whyItCannotSend(const AlertChannel& channel)

@@ -1,5 +1,7 @@
 #include "alerts/program_call.h"
 
+#include "deltascope/base/spawn_attributes.h"
+
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -45,8 +47,9 @@ StartedProgram start(const std::string& program, int input)
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     const std::array<char*, 2> words = { const_cast<char*>(program.c_str()), nullptr };
+    const SpawnAttributes attributes;
     StartedProgram started;
-    started.error = posix_spawn(&started.child, program.c_str(), &files, nullptr, words.data(), environ);
+    started.error = posix_spawn(&started.child, program.c_str(), &files, attributes.get(), words.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     return started;
 }

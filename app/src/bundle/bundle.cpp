@@ -3,98 +3,24 @@
 #include "app_files.h"
 #include "bundle_description.h"
 #include "content.h"
-#include "recording.h"
+#include "held_monitor.h"
 #include "zip.h"
 
 #include "deltascope/app/alerts.h"
+#include "deltascope/app/view/counted.h"
 #include "server/api/api.h"
+#include "service/new_file.h"
 #include "view/io/json_writer.h"
 #include "view/json_parts.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <condition_variable>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
-#include <mutex>
-#include <unistd.h>
 
 namespace deltascope::bundle {
 
 namespace {
 
 constexpr int VerifyLevel = 2; ///< as deep as a daemon looks by default
-
-/// Whether all was replayed, and verified as far as a monitor does that by itself.
-bool isSettled(const app::RunSnapshot& snapshot)
-{
-    if (!snapshot.run || !snapshot.run->settled)
-        return false;
-    const std::vector<app::EpochView>& epochs = snapshot.run->epochs;
-    return epochs.empty()
-        || std::all_of(epochs.back().steps.begin(), epochs.back().steps.end(), [&](const app::StepView& step) {
-               return step.state == "gap" || step.state == "publishing"
-                   || snapshot.verified.contains({ step.epoch, step.step });
-           });
-}
-
-/// Waits until the run is settled. Errors: those of the source.
-Result<void> settle(app::Monitor& monitor, const std::string& run, const Stopped& stopped)
-{
-    std::mutex mutex;
-    std::condition_variable moved;
-    const std::shared_ptr<void> listening = monitor.listen([&](const app::MonitorEvent&) {
-        const std::lock_guard lock(mutex);
-        moved.notify_all();
-    });
-    std::unique_lock lock(mutex);
-    for (;;) {
-        const std::shared_ptr<const app::RunSnapshot> snapshot = monitor.run(run);
-        if (snapshot->error)
-            return fail(Error { parseCode(snapshot->error->code).value_or(Code::Io), snapshot->error->text,
-                                snapshot->error->where, snapshot->error->step, snapshot->error->remedy });
-        if (isSettled(*snapshot))
-            return {};
-        if (stopped())
-            return fail(Code::Canceled, "stopped; no bundle was made", snapshot->name);
-        moved.wait_for(lock, std::chrono::seconds(1)); // what moved before the lock was taken tells nobody
-    }
-}
-
-tl::unexpected<Error> refused(const std::string& path, int why)
-{
-    if (why == EEXIST)
-        return fail(Code::Exists, "there is a file of this name, and a bundle replaces none", path,
-                    "choose another name");
-    return fail(why == ENOSPC || why == EDQUOT ? Code::NoSpace : Code::Io,
-                fmt::format("the bundle cannot be written: {}", std::strerror(why)), path);
-}
-
-/// A file that could not be written whole is removed.
-Result<void> writeNew(const std::string& path, const std::string& bytes)
-{
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file < 0)
-        return refused(path, errno);
-    int why = 0;
-    for (std::size_t done = 0; done < bytes.size() && why == 0;) {
-        const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-        if (written > 0)
-            done += static_cast<std::size_t>(written);
-        else if (errno != EINTR)
-            why = errno;
-    }
-    if (why == 0 && ::fsync(file) != 0)
-        why = errno;
-    ::close(file);
-    if (why == 0)
-        return {};
-    ::unlink(path.c_str());
-    return refused(path, why);
-}
 
 Result<std::string> archiveOf(const Recording& recording, const std::string& counts, std::int64_t createdUs)
 {
@@ -118,6 +44,22 @@ Result<std::string> archiveOf(const Recording& recording, const std::string& cou
     return zip.finish();
 }
 
+Result<Recording> recordingOf(app::Service& service, app::Monitor& monitor, const Moment& moment,
+                              const Stopped& stopped)
+{
+    HeldMonitor held(monitor, moment);
+    server::EventHub hub;
+    const std::unique_ptr<server::Api> api = server::makeApi(service, held, hub, {});
+    DS_TRY(Recording recording, record(*api, moment.run->id, stopped));
+    recording.snapshot = moment.run;
+    if (moment.unverified > 0)
+        recording.leftOut.push_back(
+            fmt::format("verdicts of {} that came during the export", app::counted(moment.unverified, "step")));
+    if (held.hasListingMoved())
+        recording.leftOut.emplace_back("how many steps need each object, which changed during the export");
+    return recording;
+}
+
 /// Names the rules that find something now, but fire only after it has lasted.
 void nameWaitingAlerts(Recording& recording, std::int64_t nowUs)
 {
@@ -137,7 +79,8 @@ Result<void> expectPlace(const std::string& destination)
     std::error_code none;
     const std::filesystem::path path = std::filesystem::absolute(destination, none);
     if (std::filesystem::exists(std::filesystem::symlink_status(path, none)))
-        return refused(destination, EEXIST);
+        return fail(Code::Exists, "there is a file of this name, and a bundle replaces none", destination,
+                    "choose another name");
     if (!std::filesystem::is_directory(path.parent_path(), none))
         return fail(Code::NotFound, "the folder that the bundle is to lie in does not exist", destination,
                     "make the folder, or choose another");
@@ -149,17 +92,15 @@ Result<BundleView> exportBundle(app::Service& service, const app::SourceRequest&
 {
     const std::unique_ptr<app::Monitor> monitor =
         app::Monitor::create(service, { .outputFolder = {}, .verifyLevel = VerifyLevel, .taskFolder = {} });
-    server::EventHub hub;
-    const std::unique_ptr<server::Api> api = server::makeApi(service, *monitor, hub, {});
     const std::string run = monitor->follow(source, {}, false);
-    DS_CHECK(settle(*monitor, run, stopped));
-    DS_TRY(Recording recording, record(*api, *monitor, run, stopped));
+    DS_TRY(const Moment moment, holdMoment(*monitor, run, stopped));
+    DS_TRY(Recording recording, recordingOf(service, *monitor, moment, stopped));
     const std::int64_t createdUs = recording.answer("capabilities").at("now_us").get<std::int64_t>();
     nameWaitingAlerts(recording, createdUs);
     const std::string counts =
         recording.snapshot->heat ? countsOf(service, *recording.snapshot->heat, recording.leftOut) : std::string();
     DS_TRY(const std::string bytes, archiveOf(recording, counts, createdUs));
-    DS_CHECK(writeNew(destination, bytes));
+    DS_CHECK(app::writeNewFile(destination, bytes, "the bundle"));
     return BundleView { destination, bytes.size(), recording.of("steps").at("steps").size(), recording.leftOut };
 }
 

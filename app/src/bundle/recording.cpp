@@ -1,5 +1,6 @@
 #include "recording.h"
 
+#include "deltascope/app/view/counted.h"
 #include "deltascope/app/view/heat_view.h"
 #include "deltascope/app/view/series_view.h"
 #include "view/json_parts.h"
@@ -49,6 +50,12 @@ std::vector<Level> levelsOf(std::size_t rows, std::size_t columns)
     std::stable_sort(levels.begin(), levels.end(),
                      [](const Level& a, const Level& b) { return a.tiles() < b.tiles(); });
     return levels;
+}
+
+/// Whether the version that was asked about is not the one that the run had.
+bool isOfAnother(Code code)
+{
+    return code == Code::NotFound || code == Code::Rewritten || code == Code::Vanished || code == Code::Retired;
 }
 
 class Recorder {
@@ -115,16 +122,19 @@ private:
         return bodyOf(send(address, query).get(), address);
     }
 
-    /// What takes long to answer, several at a time.
-    Result<void> keepAll(const std::vector<std::string>& addresses)
+    /// What takes long to answer, several at a time. Returns how many are of versions that were replaced or removed
+    /// since the run was looked at.
+    Result<std::size_t> keepAll(const std::vector<std::string>& addresses)
     {
         std::deque<std::pair<const std::string*, std::future<server::HttpResponse>>> sent;
-        Result<void> outcome;
+        Result<std::size_t> outcome { 0 };
         const auto receive = [&] {
             const std::string& address = *sent.front().first;
             Result<std::string> body = bodyOf(sent.front().second.get(), address);
             if (body)
                 m_out.answers[address] = std::move(*body);
+            else if (outcome && isOfAnother(body.error().code))
+                ++*outcome;
             else if (outcome)
                 outcome = fail(std::move(body.error()));
             sent.pop_front();
@@ -132,8 +142,8 @@ private:
         for (const std::string& address : addresses) {
             if (sent.size() == AskedAtOnce)
                 receive();
-            if (outcome)
-                outcome = goesOn();
+            if (const Result<void> going = goesOn(); outcome && !going)
+                outcome = fail(going.error());
             if (!outcome)
                 break;
             sent.emplace_back(&address, send(address, {}));
@@ -263,7 +273,11 @@ private:
             addresses.push_back(
                 fmt::format("{}/steps/{}:{}", m_base, step["epoch"].get<int>(), step["step"].get<std::int64_t>()));
         }
-        return keepAll(addresses);
+        DS_TRY(const std::size_t gone, keepAll(addresses));
+        if (gone > 0)
+            m_out.leftOut.push_back(
+                fmt::format("tensors of {} that changed or went during the export", app::counted(gone, "step")));
+        return {};
     }
 
     Result<void> keepObjects()
@@ -309,19 +323,9 @@ private:
 
 }
 
-Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run, const Stopped& stopped)
+Result<Recording> record(server::Api& api, const std::string& run, const Stopped& stopped)
 {
-    constexpr int Attempts = 5;
-    for (int attempt = 0; attempt < Attempts; ++attempt) {
-        const auto before = monitor.run(run);
-        DS_TRY(Recording recording, Recorder(api, run, stopped).record());
-        const auto after = monitor.run(run);
-        if (before->run == after->run && before->heat == after->heat) {
-            recording.snapshot = after;
-            return recording;
-        }
-    }
-    return fail(Code::Transient, "the run changes faster than it can be read", run, "try again in a moment");
+    return Recorder(api, run, stopped).record();
 }
 
 } // namespace deltascope::bundle

@@ -36,7 +36,7 @@ struct Recording {
 /// Asked now and then whether to give up.
 using Stopped = std::function<bool()>;
 
-/// Errors: those of the API; Canceled; Transient, if the run changes faster than it can be read.
-Result<Recording> record(server::Api& api, const app::Monitor& monitor, const std::string& run, const Stopped& stopped);
+/// `api` shows one moment; `snapshot` is left to the caller. Errors: those of the API; Canceled.
+Result<Recording> record(server::Api& api, const std::string& run, const Stopped& stopped);
 
 } // namespace deltascope::bundle

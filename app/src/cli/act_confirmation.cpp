@@ -1,9 +1,9 @@
 #include "act_confirmation.h"
 
+#include "service/new_file.h"
 #include "service/small_file.h"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
@@ -66,12 +66,7 @@ Result<bool> confirmAct(const Options& options, const std::string& run, const st
 
 Result<void> writePlan(const std::string& path, const std::string& json)
 {
-    if (std::ifstream(path))
-        return fail(Code::Exists, "there is a file of this name", path, "name a new one");
-    std::ofstream file(path, std::ios::binary);
-    file << json << '\n';
-    file.close();
-    return file ? Result<void>() : fail(Code::Io, "the plan cannot be written", path);
+    return app::writeNewFile(path, json + '\n', "the plan");
 }
 
 } // namespace deltascope::cli

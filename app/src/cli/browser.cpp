@@ -1,5 +1,7 @@
 #include "browser.h"
 
+#include "deltascope/base/spawn_attributes.h"
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -27,8 +29,9 @@ void open(std::string file)
     posix_spawn_file_actions_init(&silent);
     posix_spawn_file_actions_addopen(&silent, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&silent, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const SpawnAttributes attributes;
     pid_t child = 0;
-    posix_spawnp(&child, program.c_str(), &silent, nullptr, words.data(), environ);
+    posix_spawnp(&child, program.c_str(), &silent, attributes.get(), words.data(), environ);
     posix_spawn_file_actions_destroy(&silent);
 }
 

@@ -105,9 +105,10 @@ Result<app::JobResult> waitForJob(app::Service& service, app::EventFeed& feed, a
                                   const JobListeners& listeners)
 {
     ProgressLine line(style);
+    const bool writes = listeners.onRun || listeners.onPublished;
     bool stopping = false;
     for (;;) {
-        if (interrupts > 0 && !stopping) {
+        if (!stopping && (interrupts > 0 || (writes && isReaderGone()))) {
             stopping = true;
             service.cancel(job);
         }

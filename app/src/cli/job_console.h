@@ -12,7 +12,7 @@ namespace deltascope::cli {
 /// and ignores SIGPIPE. Call once.
 void installSignalHandlers();
 
-/// Listeners to what a job reports on its way.
+/// Listeners to what a job reports on its way, for stdout: the job is canceled when nobody reads that any more.
 struct JobListeners {
     std::function<void(const app::RunView&)> onRun; ///< of any job
     std::function<void(const app::PublishView&)> onPublished;

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace deltascope::cli {
@@ -170,6 +172,15 @@ std::int64_t nowUs()
 {
     return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
         .count();
+}
+
+bool isReaderGone() noexcept
+{
+    struct stat status = {};
+    if (::fstat(STDOUT_FILENO, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode)))
+        return false;
+    pollfd out { STDOUT_FILENO, 0, 0 };
+    return ::poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void writeOut(std::string_view text) { writeAll(STDOUT_FILENO, text); }

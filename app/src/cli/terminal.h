@@ -39,6 +39,9 @@ std::string pauseText(double milliseconds); ///< "140 ms", "1.1 s"
 std::string barText(double fraction, int width);
 std::int64_t nowUs();
 
+/// Whether stdout is a pipe or a socket that nobody reads any more.
+bool isReaderGone() noexcept;
+
 /// Writes all of `text`. A closed pipe ends the process silently, as users of pipes expect.
 void writeOut(std::string_view text);
 void writeErr(std::string_view text);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <functional>
+#include <unistd.h>
 
 namespace deltascope::app {
 
@@ -111,17 +112,32 @@ void examineStranded(Examination& examination, ObjectStore& store, bool forget, 
                          textOf(*uploads) + (forget ? "; not reported again" : "; --clean ends this report"), false);
 }
 
-std::size_t problemsIn(const RunView& run)
+/// Problems that are more than notices: of the run, then of its steps.
+std::vector<ProblemView> seriousIn(const RunView& run)
 {
-    const auto seriousIn = [](const std::vector<ProblemView>& problems) {
-        return static_cast<std::size_t>(std::count_if(problems.begin(), problems.end(), std::not_fn(isNotice)));
+    std::vector<ProblemView> serious;
+    const auto add = [&](const std::vector<ProblemView>& problems) {
+        std::copy_if(problems.begin(), problems.end(), std::back_inserter(serious), std::not_fn(isNotice));
     };
-    std::size_t count = seriousIn(run.problems);
+    add(run.problems);
     for (const EpochView& epoch : run.epochs) {
         for (const StepView& step : epoch.steps)
-            count += seriousIn(step.problems);
+            add(step.problems);
     }
-    return count;
+    return serious;
+}
+
+/// What a user has to know of a run in one line. Problems that make no step doubtful, such as that what is seen now
+/// cannot be recorded, are said, too.
+void examineHealth(Examination& examination, const RunView& view, const std::vector<ProblemView>& serious)
+{
+    const HealthView health = makeHealth(view, {});
+    if (health.state == "broken" || health.state == "doubtful")
+        examination.note("health", false, health.headline, false);
+    else if (!serious.empty())
+        examination.note("health", false, fmt::format("{}: {}", serious.front().code, serious.front().text), false);
+    else
+        examination.note("health", true, "nothing wrong is known of the run", false);
 }
 
 /// What is known of a run and its versions without reading more than headers.
@@ -129,12 +145,11 @@ void examineRun(Examination& examination, const Workbench& bench, const Run& run
 {
     const RunView view = runViewOf(run, seenChanges(run, changedSinceSeen(bench, run)), Annotations(), Trace(),
                                    LogReader({}, bench.nowUs), 0, bench.nowUs());
+    const std::vector<ProblemView> serious = seriousIn(view);
     examination.note("layout", true,
                      fmt::format("{}, {}, {}", view.layout, counted(run.versions.size(), "version"),
-                                 counted(problemsIn(view), "problem")));
-    const HealthView health = makeHealth(view, {});
-    const bool isWrong = health.state == "broken" || health.state == "doubtful";
-    examination.note("health", !isWrong, isWrong ? health.headline : "nothing wrong is known of the run", false);
+                                 counted(serious.size(), "problem")));
+    examineHealth(examination, view, serious);
 }
 
 void examineSource(Examination& examination, Workbench& bench, const SourceRequest& request, bool clean,
@@ -238,6 +253,38 @@ void examineDevice(Examination& examination, const DeviceBackend& device, const 
     examination.note("cuda", true, std::move(text), false);
 }
 
+/// Whether a file in the folder may grow: what can be read of a database does not tell.
+Result<void> expectRoom(const Workbench& bench, const std::string& folder)
+{
+    constexpr std::size_t Bytes = std::size_t { 64 } << 10;
+    const std::string probe = fmt::format("{}/doctor-{}-{}.tmp", folder, ::getpid(), bench.nowUs());
+    DS_CHECK(writeTextFile(*bench.disk, probe, std::string(Bytes, '\0')));
+    return bench.disk->removeFile(probe);
+}
+
+/// `database`: null if it could not be opened; to try that again says why.
+template <class Database> Result<void> expectDatabase(Database* database, const std::string& file)
+{
+    if (database)
+        return database->check();
+    DS_TRY(const std::unique_ptr<Database> opened, Database::open(file));
+    return opened->check();
+}
+
+template <class Database>
+void examineDatabase(Examination& examination, const char* name, Database* database, const std::string& file,
+                     std::string_view otherwise, const Workbench& bench)
+{
+    Result<void> state = expectDatabase(database, file);
+    if (state)
+        state = expectRoom(bench, std::filesystem::path(file).parent_path().string());
+    examination.note(name, state.has_value(),
+                     state ? file
+                           : fmt::format("{}: {}: {}{}{}", word(state.error().code), file, state.error().text,
+                                         database ? "" : "; ", database ? "" : otherwise),
+                     false);
+}
+
 }
 
 DoctorView examine(const Settings& settings, Workbench& bench, const DeviceBackend& device,
@@ -246,17 +293,10 @@ DoctorView examine(const Settings& settings, Workbench& bench, const DeviceBacke
     Examination examination;
     examination.note("version", true, fmt::format("deltascope {}, {} threads", DELTASCOPE_VERSION, bench.threads));
     examination.note("hashes", hashSelfTest(), "XXH3-128, SHA-256, BLAKE3 and Adler-32 give their known values");
-    examination.note("catalog",
-                     bench.catalog ? bench.catalog->check() : fail(Code::Catalog, "cannot be opened; working without"),
-                     settings.cacheFolder + "/catalog.sqlite", false);
-    const std::string recordsFile = settings.stateFolder + "/records.sqlite";
-    const Result<void> records = bench.records
-        ? bench.records->check()
-        : Result<void>(fail(Code::Auth, "cannot be opened; first sight is not remembered"));
-    examination.note("records", records.has_value(),
-                     records ? recordsFile
-                             : fmt::format("{}: {}: {}", word(records.error().code), recordsFile, records.error().text),
-                     false);
+    examineDatabase(examination, "catalog", bench.catalog, settings.cacheFolder + "/catalog.sqlite", "working without",
+                    bench);
+    examineDatabase(examination, "records", bench.records, settings.stateFolder + "/records.sqlite",
+                    "first sight is not remembered", bench);
     const Result<Configuration> configuration = readConfiguration(settings.configFile);
     examination.note("configuration", configuration && configuration->warnings.empty(),
                      !configuration ? fmt::format("{}: {}: {}", word(configuration.error().code), settings.configFile,

@@ -1,5 +1,7 @@
 #include "sqlite.h"
 
+#include "../base/errno_error.h"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <utility>
@@ -31,9 +33,13 @@ Code codeOf(int sqliteCode)
 
 tl::unexpected<Error> failure(sqlite3* handle, std::string_view what)
 {
+    const int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;
     const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
-    return fail(codeOf(handle ? sqlite3_errcode(handle) : SQLITE_NOMEM),
-                fmt::format("{}: {}", what, handle ? sqlite3_errmsg(handle) : "out of memory"), file ? file : "");
+    const int system = (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(handle) : 0;
+    if (codeOfErrno(system) == Code::NoSpace) // which not all of its writes tell as SQLITE_FULL
+        return failErrno(what, system, file ? file : "");
+    return fail(codeOf(code), fmt::format("{}: {}", what, handle ? sqlite3_errmsg(handle) : "out of memory"),
+                file ? file : "");
 }
 }
 

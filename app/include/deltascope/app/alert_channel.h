@@ -31,7 +31,7 @@ std::string lineOf(const AlertChannel& channel);
 /// Reads a regular file with one channel per line; lines that begin with # and empty ones are passed over. Errors:
 /// NotFound, Io, Usage; they name the line and never quote it.
 Result<std::vector<AlertChannel>> readChannels(const std::string& path);
-/// Writes such a file for its owner alone, whole or not at all. Errors: Io.
+/// Writes such a file for its owner alone, whole or not at all. Errors: NoSpace, Auth, NotFound, Io.
 Result<void> writeChannels(const std::string& path, const std::vector<AlertChannel>& channels);
 
 /// Why a channel cannot take a message as things are now: its program cannot be executed. Nothing: no reason is known.

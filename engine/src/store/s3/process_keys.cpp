@@ -1,6 +1,7 @@
 #include "../../base/errno_error.h"
 #include "../../base/file_handle.h"
 #include "credential_ways.h"
+#include "deltascope/base/spawn_attributes.h"
 
 #include <array>
 #include <cerrno>
@@ -43,24 +44,19 @@ public:
         m_output = FileHandle(ends[0]);
         const FileHandle input(ends[1]);
         posix_spawn_file_actions_t actions;
-        posix_spawnattr_t attributes;
         ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawnattr_init(&attributes);
         ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
         ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::posix_spawnattr_setsigmask(&attributes, &none);
-        ::posix_spawnattr_setpgroup(&attributes, 0);
-        ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+        SpawnAttributes attributes;
+        attributes.setOwnGroup();
         std::string shell = "/bin/sh";
         std::string option = "-c";
         std::string text = command;
         const std::array<char*, 4> arguments { shell.data(), option.data(), text.data(), nullptr };
-        const int failed = ::posix_spawn(&m_process, shell.c_str(), &actions, &attributes, arguments.data(), environ);
+        const int failed =
+            ::posix_spawn(&m_process, shell.c_str(), &actions, attributes.get(), arguments.data(), environ);
         ::posix_spawn_file_actions_destroy(&actions);
-        ::posix_spawnattr_destroy(&attributes);
         if (failed != 0) {
             m_process = 0;
             return failErrno("posix_spawn", failed, "credential_process");
