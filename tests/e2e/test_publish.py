@@ -3,6 +3,7 @@
 
 import json
 import os
+import struct
 
 from support import GAP, GOLDEN, OK, USAGE, E2ETest, main, tree_state
 
@@ -94,11 +95,25 @@ class Publish(E2ETest):
             self.assertIn(f"deltascope log {into} --base {place if place == one else 'DIR'}\n", outcome.err + outcome.out)
         self.ok("log", self.path("suggested-0"), "--base", one)
 
+    def trained(self, checkpoint, number):
+        """A copy of a checkpoint in which one element of one tensor of BF16 differs."""
+        folder = self.path(f"trained-{number}")
+        self.ok("materialize", checkpoint, "-o", folder)
+        with open(os.path.join(folder, "model.safetensors"), "r+b") as f:
+            (size,) = struct.unpack("<Q", f.read(8))
+            tensors = json.loads(f.read(size))
+            begin = min(t["data_offsets"][0] for t in tensors.values() if t.get("dtype") == "BF16")
+            f.seek(8 + size + begin)
+            byte = f.read(1)[0]
+            f.seek(-1, os.SEEK_CUR)
+            f.write(bytes([byte ^ number]))
+        return folder
+
     def test_what_slime_v2_stands_on_is_read_as_its_base(self):
         adapters = os.path.join(GOLDEN, "trl-adapter", "bucket", "out", ".vllm_lora", "trl-policy-v")
-        saves = os.path.join(GOLDEN, "dcp", "bucket", "step-")
+        save = os.path.join(GOLDEN, "dcp", "bucket", "step-0")
         for kind, (one, two, three) in (("adapters", [f"{adapters}{n}" for n in (3, 4, 5)]),
-                                        ("saves", [f"{saves}{n}" for n in (0, 10, 20)])):
+                                        ("saves", [save, self.trained(save, 1), self.trained(save, 2)])):
             with self.subTest(kind=kind):
                 into, base = self.path(kind), ["--base", one]
                 for number, (a, b) in enumerate(((one, two), (two, three)), 1):

@@ -81,7 +81,7 @@ class Backlog(PublishWatch):
         self.train()
         os.rmdir(self.checkpoints)
         self.refused(self.run_ds(*self.watch_args("--once")), NOT_FOUND)
-        self.assertFalse(os.path.exists(self.bucket))
+        self.assertFalse(os.path.exists(self.into))
 
     def test_cadence_and_encodings(self):
         for layout, options, anchors in (

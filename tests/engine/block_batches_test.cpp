@@ -364,13 +364,13 @@ template <class T> std::vector<T> someOf(const std::vector<T>& types)
 }
 
 // More than two slots of a device, which take 4 MiB of each side, and less than one.
-constexpr std::size_t Sizes[] = { 2, 200, 128 * 1024, 11 * 1024 * 1024 + 26 };
+constexpr std::size_t TensorSizes[] = { 2, 200, 128 * 1024, 11 * 1024 * 1024 + 26 };
 
 TEST_F(BlockBatches, MeasureAsOneBlockAfterAnother)
 {
     Random random(1);
     for (const Dtype dtype : someOf<Dtype>({ Dtype::BF16, Dtype::F32, Dtype::F8E4M3, Dtype::I64 })) {
-        for (const std::size_t size : Sizes) {
+        for (const std::size_t size : TensorSizes) {
             const std::size_t width = bitsOf(dtype) / 8;
             const TwoStates states =
                 TwoStates::of(std::max(size / width, std::size_t { 1 }) * width, blockBytesOf(dtype), random);
@@ -388,7 +388,7 @@ TEST_F(BlockBatches, FindAsOneBlockAfterAnother)
 {
     Random random(2);
     for (const unsigned width : someOf<unsigned>({ 2, 1, 4, 8 })) {
-        for (const std::size_t size : Sizes) {
+        for (const std::size_t size : TensorSizes) {
             const TwoStates states = TwoStates::of(std::max<std::size_t>(size / width, 1) * width, 128 * 1024, random);
             const Changes expected = expectedChanges(states, width);
             for (const auto& backend : backends())
