@@ -378,7 +378,7 @@ TEST(Channels, AProgramIgnoresNoSignalThatOursIgnoresForItself)
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     {
         const test::IgnoredSignals ignored;
-        EXPECT_EQ(ProgramCall().call(script, "{}"), Delivery::Delivered);
+        EXPECT_EQ(ProgramCall().call(script, "{}").outcome, Delivery::Delivered);
     }
     std::string word;
     std::string mask;

@@ -28,7 +28,7 @@ Result<SafetensorsHeader> parseWithData(std::string_view json, std::uint64_t dat
 std::string header(std::string_view entry) { return fmt::format(R"({{"a":{}}})", entry); }
 
 /// Why `json` is refused; fails the test if it is not, or with another code.
-std::string refusalOf(std::string_view json, std::uint64_t dataBytes = 16, Code code = Code::Malformed)
+std::string headerRefusal(std::string_view json, std::uint64_t dataBytes = 16, Code code = Code::Malformed)
 {
     const auto parsed = parseWithData(json, dataBytes);
     if (parsed) {
@@ -42,7 +42,7 @@ std::string refusalOf(std::string_view json, std::uint64_t dataBytes = 16, Code 
 /// The same for what no writer makes by accident.
 std::string claimRefusalOf(std::string_view json, std::uint64_t dataBytes = 16)
 {
-    return refusalOf(json, dataBytes, Code::Hostile);
+    return headerRefusal(json, dataBytes, Code::Hostile);
 }
 
 std::string fileOf(std::string_view json, std::string_view data = {})
@@ -267,72 +267,74 @@ TEST(SafetensorsHeader, TellsAFileThatIsTooShort)
 TEST(SafetensorsHeader, TellsAFileThatIsTooLong)
 {
     EXPECT_EQ(
-        refusalOf(Sound, 20, Code::Truncated),
+        headerRefusal(Sound, 20, Code::Truncated),
         fmt::format(
             "it is {} bytes, its header promises {}: the file is longer than that, 4 bytes follow its last tensor",
             Sound.size() + 28, Sound.size() + 24));
-    refusalOf("{}", 1, Code::Truncated);
+    headerRefusal("{}", 1, Code::Truncated);
 }
 
 // --- Shape of the JSON -----------------------------------------------------------------------------------------------
 
 TEST(SafetensorsHeader, RefusesAnEmptyHeader)
 {
-    EXPECT_EQ(refusalOf(""), "the header is empty: not even an empty object");
+    EXPECT_EQ(headerRefusal(""), "the header is empty: not even an empty object");
 }
 
 TEST(SafetensorsHeader, RefusesAnyFirstByteButABrace)
 {
-    EXPECT_EQ(refusalOf("\xef\xbb\xbf{}"), "the header starts with the byte 0xef instead of a brace");
-    EXPECT_EQ(refusalOf(" {}"), "the header starts with the byte 0x20 instead of a brace");
-    EXPECT_EQ(refusalOf("[]"), "the header starts with the byte 0x5b instead of a brace");
-    EXPECT_EQ(refusalOf("7"), "the header starts with the byte 0x37 instead of a brace");
+    EXPECT_EQ(headerRefusal("\xef\xbb\xbf{}"), "the header starts with the byte 0xef instead of a brace");
+    EXPECT_EQ(headerRefusal(" {}"), "the header starts with the byte 0x20 instead of a brace");
+    EXPECT_EQ(headerRefusal("[]"), "the header starts with the byte 0x5b instead of a brace");
+    EXPECT_EQ(headerRefusal("7"), "the header starts with the byte 0x37 instead of a brace");
 }
 
 TEST(SafetensorsHeader, RefusesTextThatIsNotJson)
 {
-    EXPECT_EQ(refusalOf("{a:1}"), "the header is not valid JSON: it breaks off or goes wrong at byte 2");
+    EXPECT_EQ(headerRefusal("{a:1}"), "the header is not valid JSON: it breaks off or goes wrong at byte 2");
     for (const std::string_view json :
          { "{", "{\"", "{\"a", "{\"a\"", "{\"a\":", "{\"a\":{", "{,}", "{\"a\":{},}", "{'a':{}}", "{/**/}",
            "{\"a\":{\"x\":NaN}}", "{\"\n\":{}}", "{\"a\":{\"x\":01}}" })
-        refusalOf(json);
+        headerRefusal(json);
 }
 
 TEST(SafetensorsHeader, RefusesTextThatIsNotUtf8)
 {
-    EXPECT_EQ(refusalOf("{\"a\xff\":{}}"), "the header is not valid UTF-8 at byte 4");
+    EXPECT_EQ(headerRefusal("{\"a\xff\":{}}"), "the header is not valid UTF-8 at byte 4");
     for (const std::string_view bytes : { "\x80", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82" }) {
-        refusalOf(fmt::format("{{\"{}\":{{}}}}", bytes));
-        refusalOf(fmt::format("{{\"__metadata__\":{{\"k\":\"{}\"}}}}", bytes));
-        refusalOf(fmt::format("{{}}{}", bytes));
+        headerRefusal(fmt::format("{{\"{}\":{{}}}}", bytes));
+        headerRefusal(fmt::format("{{\"__metadata__\":{{\"k\":\"{}\"}}}}", bytes));
+        headerRefusal(fmt::format("{{}}{}", bytes));
     }
-    refusalOf(R"({"\ud800":{}})");
+    headerRefusal(R"({"\ud800":{}})");
 }
 
 TEST(SafetensorsHeader, RefusesNulBytesAnywhere)
 {
-    EXPECT_EQ(refusalOf(std::string_view("{}\0", 3)), "the header holds a NUL byte at byte 2");
-    refusalOf(std::string_view("{}\0garbage", 10));
-    refusalOf(std::string_view("{\0}", 3));
-    refusalOf(std::string_view("{\"a\0\":{}}", 9));
+    EXPECT_EQ(headerRefusal(std::string_view("{}\0", 3)), "the header holds a NUL byte at byte 2");
+    headerRefusal(std::string_view("{}\0garbage", 10));
+    headerRefusal(std::string_view("{\0}", 3));
+    headerRefusal(std::string_view("{\"a\0\":{}}", 9));
 }
 
 TEST(SafetensorsHeader, RefusesAnythingButSpacesBehindTheObject)
 {
-    EXPECT_EQ(refusalOf("{}  x"), "more than spaces follows the end of the JSON object, up to byte 5 of the header");
-    refusalOf("{}{}");
-    refusalOf("{}}");
-    refusalOf("{},");
+    EXPECT_EQ(headerRefusal("{}  x"),
+              "more than spaces follows the end of the JSON object, up to byte 5 of the header");
+    headerRefusal("{}{}");
+    headerRefusal("{}}");
+    headerRefusal("{},");
 }
 
 TEST(SafetensorsHeader, RefusesDeepNestingWithoutUsingTheStack)
 {
     EXPECT_EQ(claimRefusalOf(header(R"({"x":[[[0]]]})")), "the header is nested more than 4 levels deep");
-    EXPECT_EQ(refusalOf(header(R"({"x":{"y":{"z":0}}})")), "tensor \"a\" has no dtype") << "four levels are allowed";
+    EXPECT_EQ(headerRefusal(header(R"({"x":{"y":{"z":0}}})")), "tensor \"a\" has no dtype")
+        << "four levels are allowed";
     claimRefusalOf(header(R"({"x":{"y":{"z":{}}}})"));
     std::string deep(20'000, '[');
     deep.append(20'000, ']');
-    refusalOf(header(deep));
+    headerRefusal(header(deep));
     claimRefusalOf(header(R"({"x":)" + deep + "}"));
     std::string objects;
     for (int i = 0; i < 20'000; ++i)
@@ -344,16 +346,18 @@ TEST(SafetensorsHeader, RefusesDeepNestingWithoutUsingTheStack)
 
 TEST(SafetensorsHeader, RefusesMetadataThatIsNotAnObjectOfTexts)
 {
-    EXPECT_EQ(refusalOf(R"({"__metadata__":1})"), "__metadata__ is a number instead of an object");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":[]})"), "__metadata__ is a list instead of an object");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":null})"), "__metadata__ is null instead of an object");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":"text"})"), "__metadata__ is text instead of an object");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":1}})"), "the metadata value of \"k\" is a number instead of text");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":-1.5}})"), "the metadata value of \"k\" is a number instead of text");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":true}})"),
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":1})"), "__metadata__ is a number instead of an object");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":[]})"), "__metadata__ is a list instead of an object");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":null})"), "__metadata__ is null instead of an object");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":"text"})"), "__metadata__ is text instead of an object");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":{"k":1}})"), "the metadata value of \"k\" is a number instead of text");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":{"k":-1.5}})"),
+              "the metadata value of \"k\" is a number instead of text");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":{"k":true}})"),
               "the metadata value of \"k\" is a truth value instead of text");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":{}}})"), "the metadata value of \"k\" is an object instead of text");
-    EXPECT_EQ(refusalOf(R"({"__metadata__":{"k":[]}})"), "the metadata value of \"k\" is a list instead of text");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":{"k":{}}})"),
+              "the metadata value of \"k\" is an object instead of text");
+    EXPECT_EQ(headerRefusal(R"({"__metadata__":{"k":[]}})"), "the metadata value of \"k\" is a list instead of text");
 }
 
 TEST(SafetensorsHeader, RefusesDuplicateMetadata)
@@ -367,51 +371,53 @@ TEST(SafetensorsHeader, RefusesDuplicateMetadata)
 
 TEST(SafetensorsHeader, RefusesAnEntryThatIsNotAnObject)
 {
-    EXPECT_EQ(refusalOf(header("1")), "the entry of tensor \"a\" is a number instead of an object");
-    EXPECT_EQ(refusalOf(header("\"x\"")), "the entry of tensor \"a\" is text instead of an object");
-    EXPECT_EQ(refusalOf(header("[]")), "the entry of tensor \"a\" is a list instead of an object");
-    EXPECT_EQ(refusalOf(header("null")), "the entry of tensor \"a\" is null instead of an object");
+    EXPECT_EQ(headerRefusal(header("1")), "the entry of tensor \"a\" is a number instead of an object");
+    EXPECT_EQ(headerRefusal(header("\"x\"")), "the entry of tensor \"a\" is text instead of an object");
+    EXPECT_EQ(headerRefusal(header("[]")), "the entry of tensor \"a\" is a list instead of an object");
+    EXPECT_EQ(headerRefusal(header("null")), "the entry of tensor \"a\" is null instead of an object");
 }
 
 TEST(SafetensorsHeader, RefusesAnEntryWithoutAField)
 {
-    EXPECT_EQ(refusalOf(header(R"({"shape":[16],"data_offsets":[0,16]})")), "tensor \"a\" has no dtype");
-    EXPECT_EQ(refusalOf(header(R"({"dtype":"U8","data_offsets":[0,16]})")), "tensor \"a\" has no shape");
-    EXPECT_EQ(refusalOf(header(R"({"dtype":"U8","shape":[16]})")), "tensor \"a\" has no data_offsets");
+    EXPECT_EQ(headerRefusal(header(R"({"shape":[16],"data_offsets":[0,16]})")), "tensor \"a\" has no dtype");
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":"U8","data_offsets":[0,16]})")), "tensor \"a\" has no shape");
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":"U8","shape":[16]})")), "tensor \"a\" has no data_offsets");
 }
 
 TEST(SafetensorsHeader, RefusesUnknownDtypes)
 {
-    EXPECT_EQ(refusalOf(header(R"({"dtype":"BF17","shape":[8],"data_offsets":[0,16]})")),
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":"BF17","shape":[8],"data_offsets":[0,16]})")),
               "tensor \"a\" has the unknown dtype \"BF17\"");
 }
 
 TEST(SafetensorsHeader, RefusesFieldsOfTheWrongType)
 {
-    EXPECT_EQ(refusalOf(header(R"({"dtype":1})")), "the dtype of tensor \"a\" is a number instead of text");
-    EXPECT_EQ(refusalOf(header(R"({"dtype":["U8"]})")), "the dtype of tensor \"a\" is a list instead of text");
-    EXPECT_EQ(refusalOf(header(R"({"shape":16})")),
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":1})")), "the dtype of tensor \"a\" is a number instead of text");
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":["U8"]})")), "the dtype of tensor \"a\" is a list instead of text");
+    EXPECT_EQ(headerRefusal(header(R"({"shape":16})")),
               "the shape of tensor \"a\" is a number instead of a list of numbers");
-    EXPECT_EQ(refusalOf(header(R"({"shape":{}})")),
+    EXPECT_EQ(headerRefusal(header(R"({"shape":{}})")),
               "the shape of tensor \"a\" is an object instead of a list of numbers");
-    EXPECT_EQ(refusalOf(header(R"({"shape":["16"]})")), "the shape of tensor \"a\" holds text instead of a number");
-    EXPECT_EQ(refusalOf(header(R"({"shape":[[16]]})")), "the shape of tensor \"a\" holds a list instead of a number");
-    EXPECT_EQ(refusalOf(header(R"({"data_offsets":"0"})")),
+    EXPECT_EQ(headerRefusal(header(R"({"shape":["16"]})")), "the shape of tensor \"a\" holds text instead of a number");
+    EXPECT_EQ(headerRefusal(header(R"({"shape":[[16]]})")),
+              "the shape of tensor \"a\" holds a list instead of a number");
+    EXPECT_EQ(headerRefusal(header(R"({"data_offsets":"0"})")),
               "the data_offsets of tensor \"a\" is text instead of a list of numbers");
-    EXPECT_EQ(refusalOf(header(R"({"data_offsets":[null,1]})")),
+    EXPECT_EQ(headerRefusal(header(R"({"data_offsets":[null,1]})")),
               "the data_offsets of tensor \"a\" hold null instead of a number");
-    EXPECT_EQ(refusalOf(header(R"({"data_offsets":[{}]})")),
+    EXPECT_EQ(headerRefusal(header(R"({"data_offsets":[{}]})")),
               "the data_offsets of tensor \"a\" hold an object instead of a number");
 }
 
 TEST(SafetensorsHeader, RefusesOffsetsThatAreNotTwo)
 {
     const std::string start = R"({"dtype":"U8","shape":[16],"data_offsets":)";
-    EXPECT_EQ(refusalOf(header(start + "[]}")),
+    EXPECT_EQ(headerRefusal(header(start + "[]}")),
               "the data_offsets of tensor \"a\" hold no number instead of two numbers");
-    EXPECT_EQ(refusalOf(header(start + "[16]}")),
+    EXPECT_EQ(headerRefusal(header(start + "[16]}")),
               "the data_offsets of tensor \"a\" hold one number instead of two numbers");
-    EXPECT_EQ(refusalOf(header(start + "[0,16,16]}")), "the data_offsets of tensor \"a\" hold more than two numbers");
+    EXPECT_EQ(headerRefusal(header(start + "[0,16,16]}")),
+              "the data_offsets of tensor \"a\" hold more than two numbers");
 }
 
 TEST(SafetensorsHeader, RefusesNumbersThatAreNotWholeAndPlain)
@@ -419,20 +425,20 @@ TEST(SafetensorsHeader, RefusesNumbersThatAreNotWholeAndPlain)
     const std::string rule = ", which is not a whole number from 0 to 9223372036854775807";
     for (const std::string number : { "-2", "2.5", "2.0", "1e1", "9223372036854775808", "18446744073709551615",
                                       "18446744073709551616", "100000000000000000000000000" }) {
-        EXPECT_EQ(refusalOf(header(fmt::format(R"({{"shape":[{}]}})", number))),
+        EXPECT_EQ(headerRefusal(header(fmt::format(R"({{"shape":[{}]}})", number))),
                   "the dimensions of tensor \"a\" contain " + number + rule);
-        EXPECT_EQ(refusalOf(header(fmt::format(R"({{"data_offsets":[0,{}]}})", number))),
+        EXPECT_EQ(headerRefusal(header(fmt::format(R"({{"data_offsets":[0,{}]}})", number))),
                   "the data_offsets of tensor \"a\" contain " + number + rule);
     }
-    refusalOf(header(R"({"shape":[-0]})"));
-    EXPECT_NE(refusalOf(header(R"({"shape":[1e999]})")).find("is too large for any computer"), std::string::npos);
-    EXPECT_LT(refusalOf(header(fmt::format(R"({{"shape":[{}]}})", std::string(300, '9')))).size(), 250U);
+    headerRefusal(header(R"({"shape":[-0]})"));
+    EXPECT_NE(headerRefusal(header(R"({"shape":[1e999]})")).find("is too large for any computer"), std::string::npos);
+    EXPECT_LT(headerRefusal(header(fmt::format(R"({{"shape":[{}]}})", std::string(300, '9')))).size(), 250U);
 }
 
 TEST(SafetensorsHeader, AcceptsTheLargestNumberAsAnOffset)
 {
     EXPECT_NE(
-        refusalOf(header(R"({"dtype":"U8","shape":[0],"data_offsets":[9223372036854775807,9223372036854775807]})"))
+        headerRefusal(header(R"({"dtype":"U8","shape":[0],"data_offsets":[9223372036854775807,9223372036854775807]})"))
             .find("begins at byte 9223372036854775807"),
         std::string::npos);
 }
@@ -465,7 +471,7 @@ TEST(SafetensorsHeader, RefusesMoreThanSixteenDimensions)
         shape += ",1";
     const std::string format = R"({{"dtype":"U8","shape":[{}],"data_offsets":[0,1]}})";
     EXPECT_TRUE(parseWithData(header(fmt::format(fmt::runtime(format), shape)), 1));
-    EXPECT_EQ(refusalOf(header(fmt::format(fmt::runtime(format), shape + ",1")), 1),
+    EXPECT_EQ(headerRefusal(header(fmt::format(fmt::runtime(format), shape + ",1")), 1),
               "tensor \"a\" has more than 16 dimensions");
 }
 
@@ -473,7 +479,7 @@ TEST(SafetensorsHeader, RefusesNamesOver1024Bytes)
 {
     const std::string format = R"({{"{}":{{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}}})";
     EXPECT_TRUE(parseWithData(fmt::format(fmt::runtime(format), std::string(1024, 'n')), 1));
-    const std::string text = refusalOf(fmt::format(fmt::runtime(format), std::string(1025, 'n')), 1);
+    const std::string text = headerRefusal(fmt::format(fmt::runtime(format), std::string(1025, 'n')), 1);
     EXPECT_NE(text.find("is 1025 bytes long, more than the 1024 allowed"), std::string::npos) << text;
     EXPECT_LT(text.size(), 300U);
 }
@@ -515,14 +521,14 @@ std::string twoTensors(std::string_view offsetsOfA, std::string_view offsetsOfB)
 TEST(SafetensorsHeader, RefusesDataThatDoesNotStartAtZero)
 {
     EXPECT_EQ(
-        refusalOf(header(R"({"dtype":"U8","shape":[8],"data_offsets":[8,16]})")),
+        headerRefusal(header(R"({"dtype":"U8","shape":[8],"data_offsets":[8,16]})")),
         "tensor \"a\" begins at byte 8 of the data, but the header ends at 0: the bytes between belong to no tensor");
 }
 
 TEST(SafetensorsHeader, RefusesHoles)
 {
     EXPECT_EQ(
-        refusalOf(twoTensors("0,8", "9,17"), 17),
+        headerRefusal(twoTensors("0,8", "9,17"), 17),
         "tensor \"b\" begins at byte 9 of the data, but tensor \"a\" ends at 8: the bytes between belong to no tensor");
 }
 
@@ -541,7 +547,7 @@ TEST(SafetensorsHeader, RefusesReversedOffsets)
 
 TEST(SafetensorsHeader, RefusesASizeThatDiffersFromTheShape)
 {
-    EXPECT_EQ(refusalOf(header(R"({"dtype":"F32","shape":[2,2],"data_offsets":[0,12]})"), 12),
+    EXPECT_EQ(headerRefusal(header(R"({"dtype":"F32","shape":[2,2],"data_offsets":[0,12]})"), 12),
               "tensor \"a\" takes 16 bytes by its dtype and shape, its data_offsets span 12");
 }
 
@@ -557,14 +563,14 @@ TEST(SafetensorsHeader, RefusesShapesThatOverflow)
 
 TEST(SafetensorsHeader, RefusesPartsOfBytes)
 {
-    EXPECT_NE(refusalOf(header(R"({"dtype":"F4","shape":[3],"data_offsets":[0,1]})"), 1).find("not whole bytes"),
+    EXPECT_NE(headerRefusal(header(R"({"dtype":"F4","shape":[3],"data_offsets":[0,1]})"), 1).find("not whole bytes"),
               std::string::npos);
 }
 
 TEST(SafetensorsHeader, ChecksTheFileSizeLast)
 {
-    EXPECT_EQ(refusalOf(twoTensors("0,8", "9,17"), 3).find("it is"), std::string::npos) << "the hole comes first";
-    EXPECT_EQ(refusalOf(R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,8]}})", 3).find("it is"),
+    EXPECT_EQ(headerRefusal(twoTensors("0,8", "9,17"), 3).find("it is"), std::string::npos) << "the hole comes first";
+    EXPECT_EQ(headerRefusal(R"({"a":{"dtype":"U8","shape":[9],"data_offsets":[0,8]}})", 3).find("it is"),
               std::string::npos);
 }
 
