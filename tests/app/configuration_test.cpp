@@ -79,9 +79,9 @@ TEST(Configuration, AFileThatIsNoneIsAnError)
 {
     const test::TempDir folder;
     std::filesystem::create_directory(folder.path("config.toml"));
-    EXPECT_EQ(readConfiguration(folder.path("config.toml")).error().code, Code::Io);
+    EXPECT_EQ(readConfiguration(folder.path("config.toml")).error().code, Code::Usage);
     const std::string large(2 << 20, '#');
-    EXPECT_EQ(readConfiguration(folder.write("large.toml", large)).error().code, Code::Hostile);
+    EXPECT_EQ(readConfiguration(folder.write("large.toml", large)).error().code, Code::Usage);
 }
 
 } // namespace

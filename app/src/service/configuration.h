@@ -28,8 +28,8 @@ struct Configuration {
     StorePrices pricesOf(std::string_view uri) const;
 };
 
-/// Reads the file; one that is not there says nothing. Errors: Usage (what it holds is wrong; with the line), Io,
-/// Hostile (larger than 1 MiB).
+/// Reads the file; one that is not there says nothing. Errors: Usage (what it holds is wrong, with the line; it is no
+/// regular file of at most 1 MiB), Io.
 Result<Configuration> readConfiguration(const std::string& path);
 
 /// The same of text; `where` is the file that errors name.
