@@ -9,8 +9,9 @@ namespace deltascope {
 
 namespace {
 
-/// Empty where the version cannot be rebuilt, on a chain without gaps and from bytes that the records do not contradict:
-/// a state that lacks a step differs from one that restores what the step changed, and neither publisher is wrong.
+/// Empty where the version cannot be rebuilt, on a chain without gaps and from bytes that the records do not
+/// contradict: a state that lacks a step differs from one that restores what the step changed, and neither publisher is
+/// wrong.
 Result<std::string> rootOf(Workbench& bench, const Run& run, const Version& version, TaskContext& task)
 {
     if (!version.summary->root.empty())

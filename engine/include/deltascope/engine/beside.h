@@ -101,8 +101,8 @@ Result<void> checkNoteText(std::string_view text);
 /// Errors: those of the stores.
 Result<Annotations> readAnnotations(const ObjectStore& source, const std::vector<ObjectInfo>& listing,
                                     const std::string& shadowFolder, TaskContext& task);
-/// In the order of their numbers; those of this machine stand between those of the source by their time. An entry that cannot be read has the phase
-/// "unreadable". Errors: those of the stores.
+/// In the order of their numbers; those of this machine stand between those of the source by their time. An entry that
+/// cannot be read has the phase "unreadable". Errors: those of the stores.
 Result<std::vector<JournalEntry>> readJournal(const ObjectStore& source, const std::string& shadowFolder,
                                               TaskContext& task);
 
@@ -117,9 +117,10 @@ public:
     };
     Beside(std::shared_ptr<ObjectStore> source, Options options);
 
-    /// Moves, makes, or (`target` is nothing) removes a ref. `seen`: what the caller knew of it when he decided. One that
-    /// is kept on this machine moves into the source as soon as that can be written. Errors: Exists (it was moved since,
-    /// or another writer moved it at the same time: nothing has changed), Usage (see checkRefName), those of the store.
+    /// Moves, makes, or (`target` is nothing) removes a ref. `seen`: what the caller knew of it when he decided. One
+    /// that is kept on this machine moves into the source as soon as that can be written. Errors: Exists (it was moved
+    /// since, or another writer moved it at the same time: nothing has changed), Usage (see checkRefName), those of the
+    /// store.
     Result<Ref> moveRef(RefKind kind, std::string_view name, const RefMoves& seen, std::optional<RefTarget> target,
                         std::string why, TaskContext& task);
     /// Errors: Usage (see checkNoteText), those of the store.
