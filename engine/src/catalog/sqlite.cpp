@@ -2,6 +2,7 @@
 
 #include "../base/errno_error.h"
 
+#include <cerrno>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <utility>
@@ -35,7 +36,9 @@ tl::unexpected<Error> failure(sqlite3* handle, std::string_view what)
 {
     const int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;
     const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
-    const int system = (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(handle) : 0;
+    int system = (code & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(handle) : 0;
+    if (handle && sqlite3_extended_errcode(handle) == SQLITE_IOERR_SHMSIZE) // which keeps no errno
+        system = ENOSPC;
     if (codeOfErrno(system) == Code::NoSpace) // which not all of its writes tell as SQLITE_FULL
         return failErrno(what, system, file ? file : "");
     return fail(codeOf(code), fmt::format("{}: {}", what, handle ? sqlite3_errmsg(handle) : "out of memory"),
