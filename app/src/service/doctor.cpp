@@ -275,9 +275,11 @@ template <class Database>
 void examineDatabase(Examination& examination, const char* name, Database* database, const std::string& file,
                      std::string_view otherwise, const Workbench& bench)
 {
-    Result<void> state = expectDatabase(database, file);
-    if (state)
-        state = expectRoom(bench, std::filesystem::path(file).parent_path().string());
+    Result<void> state = expectRoom(bench, std::filesystem::path(file).parent_path().string());
+    if (state || state.error().code != Code::NoSpace) { // which SQLite does not always know as the reason
+        if (Result<void> opened = expectDatabase(database, file); !opened)
+            state = std::move(opened);
+    }
     examination.note(name, state.has_value(),
                      state ? file
                            : fmt::format("{}: {}: {}{}{}", word(state.error().code), file, state.error().text,
