@@ -197,7 +197,7 @@ class DoctorWithoutRoom(E2ETest):
                     has_problems = not checks["layout"]["detail"].endswith(", 0 problems")
                     self.assertEqual(checks["health"]["ok"], not has_problems, checks["layout"])
                     if has_problems:
-                        self.assertRegex(checks["health"]["detail"], "^DS-NOSPACE: ")
+                        self.assertRegex(checks["health"]["detail"], "^DS-(NOSPACE|IO): ")
                     if used:
                         self.assertEqual(has_problems, limit < 40 << 10)
 
