@@ -8,7 +8,7 @@ import re
 import sys
 
 SOURCE = {".h", ".cpp", ".cu", ".cuh"}
-LOOP_OVER_CALL = r"\bfor \([^;]* : [^;]*\w(<.*>)?\([^;]*\)->[\w.>-]+\)( \{)?$"
+LOOP_OVER_CALL = r"\bfor \([^;]* : ([^;]*\w(<.*>)?\([^;]*\)->[\w.>-]+|\*[\w:.>-]+\([^;]*\))\)( \{)?$"
 RULES = [
     # folder, pattern that must not occur, why[, folder where it may]
     ("engine", r'#\s*include\s*[<"](deltascope/(app|cuda|ui)/|Q[A-Z])', "the engine knows neither app nor ui nor cuda nor Qt"),

@@ -259,7 +259,9 @@ TEST_F(BesideTest, EntriesOfThisMachineStandBetweenThoseOfTheSource)
     nowUs += 2'000'000;
     tell(readOnly, "e");
     std::string row;
-    for (const JournalEntry& entry : *readJournal(*store, folder.path("shadow"), anyTask()))
+    const Result<std::vector<JournalEntry>> journal = readJournal(*store, folder.path("shadow"), anyTask());
+    ASSERT_TRUE(journal);
+    for (const JournalEntry& entry : *journal)
         row += entry.text;
     EXPECT_EQ(row, "abcde");
 }

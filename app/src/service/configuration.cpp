@@ -44,12 +44,13 @@ private:
         DS_TRY(const toml::table* const table, asTable("prices", node));
         for (const auto& [key, value] : *table) {
             const std::string name(key.str());
-            if (!value.is_table()) {
+            const toml::table* const prices = value.as_table();
+            if (!prices) {
                 DS_CHECK(readPrice(m_out.anyPrices, name, "prices." + name, value));
                 continue;
             }
             StorePrices& ofStore = m_out.prices[name];
-            for (const auto& [inner, price] : *value.as_table())
+            for (const auto& [inner, price] : *prices)
                 DS_CHECK(readPrice(ofStore, std::string(inner.str()), fmt::format("prices.{}.{}", name, inner.str()),
                                    price));
         }

@@ -62,9 +62,9 @@ std::vector<LineageItem> lineageItems(const LineagePicture& picture, const Linea
                                       std::optional<std::size_t> a, std::optional<std::size_t> b)
 {
     std::vector<LineageItem> items;
-    if (picture.kept()) {
-        items.reserve(picture.kept()->size());
-        for (const std::size_t row : *picture.kept())
+    if (const std::optional<std::vector<std::size_t>>& kept = picture.kept()) {
+        items.reserve(kept->size());
+        for (const std::size_t row : *kept)
             items.push_back(rowItem(picture, row, picture.chainOf(row)));
         return items;
     }
