@@ -3,6 +3,7 @@
 #include "golden_copy.h"
 #include "run_steps.h"
 #include "support/faulty_store.h"
+#include "support/test_name.h"
 #include "tiny_run.h"
 
 #include <filesystem>
@@ -75,12 +76,7 @@ INSTANTIATE_TEST_SUITE_P(Buckets, Reopened,
                                          "trl-v2-gap-in-chain", "trl-v2-restart", "slime-v2-xor",
                                          "slime-v2-badchecksum", "slime-v2-wrongbase", "slime-v2-dup-name",
                                          "hf-sharded"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                             return name;
-                         });
+                         [](const auto& info) { return test::testName(info.param); });
 
 TEST(AnalysisCatalog, ANewStepCostsOneHeaderAndItsStretch)
 {

@@ -4,6 +4,7 @@
 #include "run_steps.h"
 #include "support/any_task.h"
 #include "support/faulty_store.h"
+#include "support/test_name.h"
 #include "tiny_run.h"
 
 #include <fcntl.h>
@@ -69,12 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Buckets, GoldenAnalysis,
                                          "slime-v2-adler32", "slime-v2-badchecksum", "slime-v2-dup-name",
                                          "slime-v2-gap-in-chain", "slime-v2-noindex", "slime-v2-wrongbase",
                                          "hf-sharded", "hf-single"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                             return name;
-                         });
+                         [](const auto& info) { return test::testName(info.param); });
 
 TEST(Analysis, TheStaleTailOfARunIsFoundWithoutAnyTimes)
 {

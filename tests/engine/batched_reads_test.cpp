@@ -4,6 +4,7 @@
 #include "store/cache/caching_store.h"
 #include "support/counting_store.h"
 #include "support/slice.h"
+#include "support/test_name.h"
 
 #include "deltascope/engine/forwarding_store.h"
 
@@ -112,12 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Buckets, BatchedReads,
                          testing::Values("trl-v2-raw", "trl-v2-partial-anchor", "trl-v1.2", "slime-v2-xor",
                                          "slime-v2-overwrite", "slime-v1-indices", "hf-sharded", "hf-single", "dcp",
                                          "dcp-hf", "grail", "skyrl", "modelexpress", "prime-rl"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                             return name;
-                         });
+                         [](const auto& info) { return test::testName(info.param); });
 
 /// A store whose answers about an object take a while.
 class FarStore final : public ForwardingStore {

@@ -8,6 +8,7 @@
 #include "support/faulty_store.h"
 #include "support/sanitizer.h"
 #include "support/slice.h"
+#include "support/test_name.h"
 
 #include <functional>
 #include <map>
@@ -460,12 +461,7 @@ INSTANTIATE_TEST_SUITE_P(
                     GoldenVerify { "trl-v1.0", false }, GoldenVerify { "grail", false },
                     GoldenVerify { "slime-v2-badchecksum", true }, GoldenVerify { "trl-v1.0-badhash", true },
                     GoldenVerify { "grail-badhash", true }, GoldenVerify { "trl-v2-truncated", true }),
-    [](const auto& info) {
-        std::string name = info.param.bucket;
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-        return name;
-    });
+    [](const auto& info) { return test::testName(info.param.bucket); });
 
 TEST_P(DeviceVerify, SaysWhatTheProcessorSays)
 {

@@ -2,6 +2,7 @@
 #include "publish/run_end.h"
 #include "run_steps.h"
 #include "support/forwarding_store.h"
+#include "support/test_name.h"
 
 #include <algorithm>
 
@@ -155,12 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, GoneVersions,
                          testing::Values("trl-v1.0", "trl-v1.1", "trl-v1.2", "trl-v2-gap", "slime-v2-xor",
                                          "slime-v2-overwrite", "slime-v1-indices", "skyrl", "modelexpress", "grail",
                                          "prime-rl", "hf-sharded", "trl-adapter"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
-                             return name;
-                         });
+                         [](const auto& info) { return test::testName(info.param); });
 
 TEST(GoneVersion, InFrontOfTheNewestAnchorIsRetention)
 {

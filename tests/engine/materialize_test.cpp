@@ -1,5 +1,6 @@
 #include "materialize_workshop.h"
 #include "support/any_task.h"
+#include "support/test_name.h"
 
 // materialize: the bytes of every step, and what lies beside them.
 
@@ -34,12 +35,7 @@ INSTANTIATE_TEST_SUITE_P(Buckets, MaterializeGolden,
                                          "trl-v2-drift-bf16", "slime-v2-xor", "slime-v2-overwrite", "slime-v2-dup-name",
                                          "slime-v2-gap-in-chain", "hf-sharded", "hf-single", "dcp", "dcp-hf",
                                          "dcp-ranks"),
-                         [](const auto& info) {
-                             std::string name = info.param;
-                             std::replace_if(
-                                 name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-                             return name;
-                         });
+                         [](const auto& info) { return test::testName(info.param); });
 
 TEST(Materialize, OddTensorsKeepTheirBytes)
 {

@@ -3,6 +3,7 @@
 #include "golden_copy.h"
 #include "support/sanitizer.h"
 #include "support/slice.h"
+#include "support/test_name.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -124,12 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                                1,
                                { "config.json", "generation_config.json", "model.safetensors.index.json",
                                  "trainer_state.json", "training_args.bin" } }),
-    [](const testing::TestParamInfo<LossCase>& c) {
-        std::string name = c.param.golden;
-        std::replace_if(
-            name.begin(), name.end(), [](char letter) { return letter == '-' || letter == '.'; }, '_');
-        return name;
-    });
+    [](const testing::TestParamInfo<LossCase>& c) { return test::testName(c.param.golden); });
 
 // --- choices ---------------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "support/any_task.h"
 #include "support/faulty_store.h"
 #include "support/forwarding_store.h"
+#include "support/test_name.h"
 
 #include <filesystem>
 
@@ -144,10 +145,7 @@ TEST_P(VerifyWords, AreAsDesigned)
 }
 
 INSTANTIATE_TEST_SUITE_P(Buckets, VerifyWords, testing::ValuesIn(expectations()), [](const auto& info) {
-    std::string name = fmt::format("{}_level_{}", info.param.bucket, info.param.level);
-    std::replace_if(
-        name.begin(), name.end(), [](char c) { return std::isalnum(c) == 0; }, '_');
-    return name;
+    return test::testName(fmt::format("{}_level_{}", info.param.bucket, info.param.level));
 });
 
 TEST(Verify, WithoutRecordsNothingIsFirstSight)
