@@ -19,7 +19,7 @@ namespace deltascope::app {
 
 namespace {
 
-constexpr std::size_t MostSubjects = 100; // of one rule and run; one more tells of all others
+constexpr std::size_t MostSubjects = 100; // of one rule and run; one more counts the others
 constexpr std::size_t MostCleared = 1'000;
 /// How long no message repeats the same thing: after the first message, the second, and all others.
 constexpr std::array<std::int64_t, 3> QuietUs = { 60'000'000, 600'000'000, 3'600'000'000 };
@@ -54,7 +54,8 @@ struct Subject {
     Cooldown cooldown;
 };
 
-/// What is cleared because nobody looks for it any more may hold all the same, and is told at once when it fires anew.
+/// Marks an alert that is cleared because its rule was switched off: what it reports may last, and people get a message
+/// as soon as it fires again.
 void setAside(Subject& subject)
 {
     subject.alert->text = "The rule was switched off, so nobody looks any more. Before: " + subject.alert->text;
@@ -240,7 +241,7 @@ AlertEngine::AlertEngine(const std::string& settingsFile)
     : m_state(std::make_unique<State>())
 {
     m_state->settingsFile = settingsFile;
-    RuleSettings kept; // what cannot be read is told when a rule is set
+    RuleSettings kept; // set() reports a file that cannot be read
     if (!settingsFile.empty())
         kept = readRuleSettings(settingsFile).value_or(RuleSettings());
     for (const Rule& rule : alertRules()) {

@@ -61,7 +61,7 @@ Result<void> writeRuleSettings(const std::string& path, const RuleSettings& sett
         if (setting.threshold)
             json[rule]["threshold"] = *setting.threshold;
     }
-    std::error_code ignored; // then writing tells
+    std::error_code ignored; // the write below reports it
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
     return replaceTextFile(*makeFileSystem(), path, json.dump(2) + '\n');
 }

@@ -67,7 +67,7 @@ Result<Moment> holdMoment(app::Monitor& monitor, const std::string& run, const S
         if (stopped())
             return fail(Code::Canceled, "stopped; no bundle was made", moment.run->name);
         if (!isDone)
-            moved.wait_for(lock, std::chrono::seconds(1)); // what moved before the lock was taken tells nobody
+            moved.wait_for(lock, std::chrono::seconds(1)); // a run that moved before the lock was taken wakes nobody
     }
 }
 

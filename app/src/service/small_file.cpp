@@ -30,7 +30,7 @@ Result<SmallFile> SmallFile::open(std::string path, std::string_view what)
 Result<std::string> SmallFile::read(std::size_t mostBytes)
 {
     const std::size_t stated = std::size_t(std::max<off_t>(m_status.st_size, 0));
-    std::string text(std::min(stated, mostBytes) + 1, '\0'); // one more tells whether the file grew
+    std::string text(std::min(stated, mostBytes) + 1, '\0'); // one byte more shows whether the file grew
     std::size_t size = 0;
     while (size < text.size() && std::feof(m_file.get()) == 0 && std::ferror(m_file.get()) == 0) {
         size += std::fread(text.data() + size, 1, text.size() - size, m_file.get());

@@ -49,7 +49,7 @@ template <class Io> void describe(Io& io, Of<Io, AlertChannelView>& channel)
     io("kind", word(channel.kind, AlertChannels));
     io("name", channel.name, "scheme and host, or the program; never the URL");
     io("min_level", word(channel.minLevel, AlertLevels));
-    if (!io.has("sent")) // a server of an earlier version tells nothing of messages
+    if (!io.has("sent")) // a server of an earlier version does not count messages
         return;
     io("sent", channel.sent, "messages that arrived since the daemon began");
     io("failed", channel.failed, "messages that were given up, or dropped from a full queue");

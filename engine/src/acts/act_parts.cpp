@@ -129,8 +129,8 @@ Result<void> behindPublication(Result<void> looked, const PublishedVersion& vers
     if (!version.objects.empty())
         error.where = version.objects.back().key;
     error.step = version.step;
-    error.action = "Repeat the command when the source can be reached: it looks at what stands there, and publishes "
-                   "nothing twice.";
+    error.action =
+        "Repeat the command when the source can be reached: it checks the step, and publishes nothing twice.";
     return fail(std::move(error));
 }
 

@@ -64,7 +64,7 @@ void addRun(Exposition& out, const RunSummaryView& view)
         out.add("replica_lag_versions", fmt::format("{},replica=\"{}\"", run, escaped(replica.id)), replica.behind);
 }
 
-/// Two channels of one host are told apart by their place in the file.
+/// The place in the file distinguishes two channels of one host.
 void addChannels(Exposition& out, const std::vector<AlertChannelView>& channels)
 {
     for (std::size_t i = 0; i < channels.size(); ++i) {

@@ -127,7 +127,7 @@ public:
     Result<Note> addNote(const RefTarget& target, std::string text, TaskContext& task);
     /// `entry`: number, by and time are filled in. Errors: those of the store.
     Result<JournalEntry> append(JournalEntry entry, TaskContext& task);
-    /// Of what is kept on this machine: nobody else is told of it.
+    /// Appends to the journal of this machine, which nobody else reads: for what is kept on it.
     Result<JournalEntry> appendHere(JournalEntry entry, TaskContext& task);
 
 private:
